@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { roleIdOf } from '../../server/src/access/built-in.ts';
+import { roleIdOf } from '../../server/src/schema/rights/built-in-ids.ts';
 import { projectWithKey, serveApp } from './support/service.ts';
 
 const root = join(import.meta.dirname, '..');

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { roleIdOf } from '../../server/src/access/built-in.ts';
+import { roleIdOf } from '../../server/src/schema/rights/built-in-ids.ts';
 import { createClient } from '../src/client.ts';
 import { createDoorward, ForbiddenError, TokenError } from '../src/node.ts';
 import type { Doorward } from '../src/types.ts';

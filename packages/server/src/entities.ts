@@ -1,35 +1,35 @@
-import { ApiKey } from './features/api-keys/api-key.ts';
-import { AuditLogEntry } from './features/audit/entry.ts';
-import { Group } from './features/groups/group.ts';
+import { ApiKey } from './schema/machines/api-key.ts';
+import { AuditLogEntry } from './schema/events/audit-log-entry.ts';
+import { Group } from './schema/rights/group.ts';
 import {
   InstallationAccount,
   InstallationOrganization,
   InstallationProject,
-} from './features/installation/tenants.ts';
-import { InstallationUser } from './features/installation/user.ts';
-import { Invitation } from './features/organization-invitations/invitation.ts';
-import { OrganizationConnection } from './features/organization-connections/connection.ts';
-import { OrganizationDomain } from './features/organization-domains/domain.ts';
-import { Member } from './features/organization-members/member.ts';
-import { Organization } from './features/organizations/organization.ts';
-import { Permission } from './features/permissions/permission.ts';
-import { ProjectApp } from './features/project-apps/project-app.ts';
-import { OrganizationGrant } from './features/project-grants/organization-grant.ts';
-import { ProjectGrant } from './features/project-grants/grant.ts';
-import { PolicyVersion } from './features/policy/policy-version.ts';
-import { Project } from './features/projects/project.ts';
-import { Resource } from './features/resources/resource.ts';
-import { Role } from './features/roles/role.ts';
-import { SigningKey } from './features/signing-keys/signing-key.ts';
-import { Tag } from './features/tags/tag.ts';
-import { Account } from './domain/identity/account.ts';
-import { AuthenticationMethod } from './features/me/authentication-method.ts';
-import { AppGrant } from './features/me/app-grant.ts';
-import { Session } from './features/me/session.ts';
-import { Notification } from './domain/notifications/notification.ts';
-import { WebhookAttempt, WebhookDelivery } from './features/webhook-subscriptions/delivery.ts';
-import { WebhookSubscription } from './features/webhook-subscriptions/subscription.ts';
-import { User } from './features/users/user.ts';
+} from './schema/operators/installation-tenants.ts';
+import { InstallationUser } from './schema/operators/installation-user.ts';
+import { Invitation } from './schema/tenants/organization-invitation.ts';
+import { OrganizationConnection } from './schema/tenants/organization-connection.ts';
+import { OrganizationDomain } from './schema/tenants/organization-domain.ts';
+import { Member } from './schema/tenants/member.ts';
+import { Organization } from './schema/tenants/organization.ts';
+import { Permission } from './schema/rights/permission.ts';
+import { ProjectApp } from './schema/apps/project-app.ts';
+import { OrganizationGrant } from './schema/tenants/organization-grant.ts';
+import { ProjectGrant } from './schema/tenants/project-grant.ts';
+import { PolicyVersion } from './schema/rights/policy-version.ts';
+import { Project } from './schema/tenants/project.ts';
+import { Resource } from './schema/rights/resource.ts';
+import { Role } from './schema/rights/role.ts';
+import { SigningKey } from './schema/machines/signing-key.ts';
+import { Tag } from './schema/rights/tag.ts';
+import { Account } from './schema/people/account.ts';
+import { AuthenticationMethod } from './schema/sign-in/authentication-method.ts';
+import { AppGrant } from './schema/oauth/app-grant.ts';
+import { Session } from './schema/sign-in/session.ts';
+import { Notification } from './schema/people/notification.ts';
+import { WebhookAttempt, WebhookDelivery } from './schema/webhooks/webhook-delivery.ts';
+import { WebhookSubscription } from './schema/webhooks/webhook-subscription.ts';
+import { User } from './schema/people/user.ts';
 import type { AnyEntity } from './kernel/entity.ts';
 
 /** Every entity that answers can contain. */

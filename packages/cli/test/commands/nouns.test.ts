@@ -1,7 +1,7 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { roleIdOf } from '../../../server/src/access/built-in.ts';
+import { roleIdOf } from '../../../server/src/schema/rights/built-in-ids.ts';
 import { startDoorward } from '../support/run/doorward.ts';
 import { emptyFolder } from '../support/folder.ts';
 import type { Item, List } from '../support/service/items.ts';

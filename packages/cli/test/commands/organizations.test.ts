@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { joinOrganization } from '../../../server/test/decisions/memberships.ts';
-import { roleIdOf } from '../../../server/src/access/built-in.ts';
+import { roleIdOf } from '../../../server/src/schema/rights/built-in-ids.ts';
 import { doorward, startDoorward } from '../support/run/doorward.ts';
 import type { Item, List } from '../support/service/items.ts';
 import { startWorld, type World } from '../support/service/world.ts';

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { auditLog } from '../../../server/src/events/tables.ts';
+import { auditLog } from '../../../server/src/schema/events/audit-log-entry.ts';
 import { emptyFolder } from '../support/folder.ts';
 import { doorwardProcess } from '../support/run/process.ts';
 import { startWorld, type World } from '../support/service/world.ts';

@@ -2,7 +2,7 @@ import { chmod, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { auditLog } from '../../../server/src/events/tables.ts';
+import { auditLog } from '../../../server/src/schema/events/audit-log-entry.ts';
 import { newBrowser } from '../support/service/browser.ts';
 import { doorward, startDoorward } from '../support/run/doorward.ts';
 import { emptyFolder } from '../support/folder.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { tagNewUsers } from '../../../../examples/worker/src/worker.ts';
-import { roleIdOf } from '../../../server/src/access/built-in.ts';
+import { roleIdOf } from '../../../server/src/schema/rights/built-in-ids.ts';
 import { createDoorward } from '../../src/node.ts';
 import type { Doorward } from '../../src/types.ts';
 import { projectWithKey, serveApp, type ServiceUnderTest } from '../support/service.ts';

@@ -2,7 +2,7 @@ import express from 'express';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { roleIdOf } from '../../../server/src/access/built-in.ts';
+import { roleIdOf } from '../../../server/src/schema/rights/built-in-ids.ts';
 import { appToken } from '../../../server/test/support/app-token.ts';
 import { chanceFrom } from '../../../server/test/support/chance.ts';
 import {

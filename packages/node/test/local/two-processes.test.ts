@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { callOrThrow, signUp } from '../../../../scripts/service.ts';
-import { roleIdOf } from '../../../server/src/access/built-in.ts';
+import { roleIdOf } from '../../../server/src/schema/rights/built-in-ids.ts';
 import { rowsOf } from '../../../server/src/db/query/rows.ts';
 import { figures, startTwoServices, type TwoServices } from '../../../server/test/support/two-services.ts';
 import { composeDoorward } from '../../src/doorward.ts';

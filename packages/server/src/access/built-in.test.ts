@@ -12,7 +12,8 @@ import {
   roles,
   rows,
 } from '../../test/decisions/built-in-table.ts';
-import { ACCOUNT_OWNER, builtIns, ORGANIZATION_OWNER, type BuiltIns } from './built-in.ts';
+import { ACCOUNT_OWNER, ORGANIZATION_OWNER } from '../schema/rights/built-in-ids.ts';
+import { builtIns, type BuiltIns } from './built-in.ts';
 
 it('the table has every noun, a cell for every role, and only declared actions', () => {
   expect(rows.map(([noun]) => noun)).toEqual(Object.keys(actions));

@@ -1,5 +1,12 @@
-import { builtInId } from './built-in-id.ts';
 import { isInstallationPermission } from './installation-roles.ts';
+import {
+  roleIdOf,
+  resourceIdOf,
+  permissionIdOf,
+  groupIdOf,
+  roleLevels,
+  type RoleName,
+} from '../schema/rights/built-in-ids.ts';
 
 /**
  * The built-in rows: one resource per noun, one unconditional permission per `Noun:Action`, one group per noun
@@ -8,28 +15,7 @@ import { isInstallationPermission } from './installation-roles.ts';
  * here. Ids are UUIDs of names, equal in every installation.
  */
 
-export const roleIdOf = (name: RoleName): string => builtInId('role', name);
-export const resourceIdOf = (noun: string): string => builtInId('resource', noun);
-export const permissionIdOf = (name: string): string => builtInId('permission', name);
-/** Of the part of a noun's actions that a role holds, whatever actions it has: an action more keeps the id. */
-export const groupIdOf = (noun: string, part: string): string => builtInId('group', `${noun}/${part}`);
-
-const levels = {
-  'Account Owner': 'account',
-  'Organization Owner': 'organization',
-  'Organization Admin': 'organization',
-  'Organization Developer': 'organization',
-  'Organization Viewer': 'organization',
-  'Project Admin': 'project',
-  'Project Viewer': 'project',
-  'Account Onboarding': 'account',
-} as const;
-export type RoleName = keyof typeof levels;
-const roleNames = Object.keys(levels) as RoleName[];
-
-export const ACCOUNT_OWNER = roleIdOf('Account Owner');
-export const ORGANIZATION_ADMIN = roleIdOf('Organization Admin');
-export const ORGANIZATION_OWNER = roleIdOf('Organization Owner');
+const roleNames = Object.keys(roleLevels) as RoleName[];
 
 /** The part of a noun's actions that a role holds, by a name that stays when actions are added. */
 interface Part {
@@ -74,7 +60,7 @@ const order = [
 const rankOf = (action: string): number => (order.includes(action) ? order.indexOf(action) : order.length);
 const byRank = (a: string, b: string): number => rankOf(a) - rankOf(b) || (a < b ? -1 : 1);
 
-/** The table of authorization §4, column by column in the order of `levels`; the last column is empty where it is left out. */
+/** The table of authorization §4, column by column in the order of `roleLevels`; the last column is empty where it is left out. */
 const matrix: Readonly<Record<string, readonly Allotment[]>> = {
   Organization: [QC, part('own', 'Query', 'Update', 'Delete'), QU, Q, Q, none, none, QC],
   OrganizationInvitation: [none, all, all, Q, Q, none, none],
@@ -159,7 +145,7 @@ export function builtIns(declared: Iterable<string>): BuiltIns {
     roles: roleNames.map((name) => ({
       id: roleIdOf(name),
       name,
-      level: levels[name],
+      level: roleLevels[name],
       groupIds: groupsOfRole.get(name) ?? [],
     })),
   };

@@ -7,7 +7,7 @@ import { permissionOf } from '../kernel/related.ts';
 import { unknownScope } from '../kernel/scope.ts';
 import { forbidden } from './caller-may.ts';
 import { assertOperatorFactor, isOperatorNetwork, type OperatorRules } from './operators.ts';
-import { ORGANIZATION_OWNER } from './built-in.ts';
+import { ORGANIZATION_OWNER } from '../schema/rights/built-in-ids.ts';
 import { mayBypassProvider } from './credentials/company-address.ts';
 import { createCallerWatch, type WatchedChanges } from './caller-watch.ts';
 import { evaluateWithoutConditions, evaluate, type Grants, type Question } from '@doorward/decision/evaluate';

@@ -1,5 +1,5 @@
 import { indexPermissions, type HeldPermission, type PermissionIndex } from '@doorward/decision/evaluate';
-import { builtInId } from './built-in-id.ts';
+import { builtInId } from '../schema/rights/built-in-ids.ts';
 
 /**
  * The three roles of level `installation`, which operators hold (docs/operators.md). They are not rows of the database: so

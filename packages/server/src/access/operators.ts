@@ -1,6 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { fail } from '../errors.ts';
-import { covers } from './credentials/cidrs.ts';
+import { covers } from '../kernel/input/cidrs.ts';
 import { preparedRowsOf } from '../db/connection/prepared.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { unknownSubject, type SubjectStatus } from './grants/grants.ts';

@@ -8,7 +8,7 @@ import { entities } from '../entities.ts';
 import { permissionOf } from '../kernel/related.ts';
 import type { ScopeRef } from '../kernel/scope.ts';
 import { declaredPermissions, operations } from '../operations.ts';
-import { permissionIdOf, resourceIdOf } from './built-in.ts';
+import { permissionIdOf, resourceIdOf } from '../schema/rights/built-in-ids.ts';
 
 /** A caller who may see a row may not be allowed to see related rows: each relation needs `Query` of its noun. */
 let app: TestApp;

@@ -8,7 +8,13 @@ import type { CallerRights, Principal } from '../kernel/context.ts';
 import type { ScopeAndRights } from '../kernel/stages.ts';
 import type { ResolvedScope, ScopeInput, ScopeRef, TenantSpelling } from '../kernel/scope.ts';
 import { declaredPermissions, operations } from '../operations.ts';
-import { ACCOUNT_OWNER, builtIns, ORGANIZATION_OWNER, permissionIdOf, roleIdOf } from './built-in.ts';
+import {
+  ACCOUNT_OWNER,
+  ORGANIZATION_OWNER,
+  permissionIdOf,
+  roleIdOf,
+} from '../schema/rights/built-in-ids.ts';
+import { builtIns } from './built-in.ts';
 import { effectivePermissions } from './grants/effective.ts';
 import { createResolver, type Resolver } from './resolve.ts';
 import { noOperators } from '../../test/support/operators.ts';

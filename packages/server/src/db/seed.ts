@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Executor } from '../kernel/scoped-db.ts';
-import { SYSTEM_NODE } from './tenancy/nodes.ts';
+import { SYSTEM_NODE } from '../schema/nodes.ts';
 import { rowsOf } from './query/rows.ts';
 
 /** Built-in rows in database form; access/built-in.ts declares them. */

@@ -1,9 +1,9 @@
 import type { SealedColumn } from '../crypto/keys/reseal.ts';
-import { signingKeySecrets } from '../crypto/keys/signing-keys-table.ts';
-import { mails } from '../events/tables.ts';
-import { organizationConnections } from './organization-connections/connection.ts';
-import { webhookSecrets } from './webhook-subscriptions/subscription.ts';
-import { mfaFactors } from './mfa/mfa-factor.ts';
+import { signingKeySecrets } from '../schema/machines/signing-key.ts';
+import { mails } from '../schema/events/mail.ts';
+import { organizationConnections } from '../schema/tenants/organization-connection.ts';
+import { webhookSecrets } from '../schema/webhooks/webhook-subscription.ts';
+import { mfaFactors } from '../schema/sign-in/mfa-factor.ts';
 
 /** Columns to encrypt again before a former encryption key can be removed. Sign-in flows and outcomes of their steps expire within ten minutes. */
 export const sealedColumns: readonly SealedColumn[] = [

@@ -1,4 +1,4 @@
-import { covers } from '../access/credentials/cidrs.ts';
+import { covers } from '../kernel/input/cidrs.ts';
 import {
   principalOfKey,
   type Credentials,

@@ -2,9 +2,9 @@
 import { and, eq, isNull } from 'drizzle-orm';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { roleIdOf } from '../../src/access/built-in.ts';
-import { sessions } from '../../src/features/me/session.ts';
-import { users } from '../../src/features/users/user.ts';
+import { roleIdOf } from '../../src/schema/rights/built-in-ids.ts';
+import { sessions } from '../../src/schema/sign-in/session.ts';
+import { users } from '../../src/schema/people/user.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { unique, type Person } from '../support/client.ts';

@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContextOptions, CDPSession, Locator } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { call, freePort, mailedToken, startService, type Service } from '../../../../scripts/service.ts';
-import { roleIdOf } from '../../src/access/built-in.ts';
+import { roleIdOf } from '../../src/schema/rights/built-in-ids.ts';
 import { codeShown } from '../support/authenticator.ts';
 import { unique } from '../support/client.ts';
 import { preparedDataDir } from '../support/prepared-data.ts';

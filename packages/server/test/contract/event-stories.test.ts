@@ -1,12 +1,13 @@
 import { eq, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { roleIdOf } from '../../src/access/built-in.ts';
-import { auditLog, events } from '../../src/events/tables.ts';
+import { roleIdOf } from '../../src/schema/rights/built-in-ids.ts';
+import { auditLog } from '../../src/schema/events/audit-log-entry.ts';
+import { events } from '../../src/schema/events/event.ts';
 import { installationRoleIdOf } from '../../src/access/installation-roles.ts';
 import { installationTypes } from '../../src/domain/event-types/installation-types.ts';
 import { eventCatalogue, PING } from '../../src/domain/event-types/catalogue.ts';
-import { webhookDeliveries } from '../../src/features/webhook-subscriptions/delivery.ts';
-import { webhookSubscriptions } from '../../src/features/webhook-subscriptions/subscription.ts';
+import { webhookDeliveries } from '../../src/schema/webhooks/webhook-delivery.ts';
+import { webhookSubscriptions } from '../../src/schema/webhooks/webhook-subscription.ts';
 import type { JsonSchema } from '../../src/kernel/output/json-schema.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import { startOwnApp, type TestApp } from '../support/app.ts';

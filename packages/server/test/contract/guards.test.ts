@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { builtIns, roleIdOf } from '../../src/access/built-in.ts';
+import { builtIns } from '../../src/access/built-in.ts';
+import { roleIdOf } from '../../src/schema/rights/built-in-ids.ts';
 import type { NamedOperation } from '../../src/kernel/operation.ts';
 import type { ScopeRef, Tenant } from '../../src/kernel/scope.ts';
 import { declaredPermissions, operations } from '../../src/operations.ts';

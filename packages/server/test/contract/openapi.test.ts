@@ -1,11 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { resourceIdOf, roleIdOf } from '../../src/access/built-in.ts';
+import { resourceIdOf, roleIdOf } from '../../src/schema/rights/built-in-ids.ts';
 import { installationRoleIdOf } from '../../src/access/installation-roles.ts';
 import { entities } from '../../src/entities.ts';
 import { catalogue, type Code } from '../../src/errors.ts';
 import type { JsonSchema } from '../../src/kernel/output/json-schema.ts';
-import { events } from '../../src/events/tables.ts';
+import { events } from '../../src/schema/events/event.ts';
 import type { NamedOperation } from '../../src/kernel/operation.ts';
 import { pascalTenant, type Tenant } from '../../src/kernel/scope.ts';
 import { operations } from '../../src/operations.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { roleIdOf } from '../../src/access/built-in.ts';
+import { roleIdOf } from '../../src/schema/rights/built-in-ids.ts';
 import { definitionName, schemasOf, type JsonSchema } from '../../src/kernel/output/json-schema.ts';
 import type { NamedOperation } from '../../src/kernel/operation.ts';
 import type { ScopeRef, Tenant } from '../../src/kernel/scope.ts';

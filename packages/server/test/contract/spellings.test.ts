@@ -1,6 +1,6 @@
 /** The same text in another spelling is found, and a number that would be stored with other digits is refused. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { roleIdOf } from '../../src/access/built-in.ts';
+import { roleIdOf } from '../../src/schema/rights/built-in-ids.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { unique, type Person } from '../support/client.ts';

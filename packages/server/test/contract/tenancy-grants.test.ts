@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { roleIdOf } from '../../src/access/built-in.ts';
+import { roleIdOf } from '../../src/schema/rights/built-in-ids.ts';
 import type { NamedOperation } from '../../src/kernel/operation.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import { operations } from '../../src/operations.ts';

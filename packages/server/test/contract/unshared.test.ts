@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { builtIns, roleIdOf } from '../../src/access/built-in.ts';
+import { builtIns } from '../../src/access/built-in.ts';
+import { roleIdOf } from '../../src/schema/rights/built-in-ids.ts';
 import { evaluate } from '@doorward/decision/evaluate';
 import { createResolver, type Resolver } from '../../src/access/resolve.ts';
 import { openChanges, type Changes } from '../../src/db/cache/changes.ts';

@@ -1,7 +1,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { randomUUID } from 'node:crypto';
-import { resourceIdOf, roleIdOf, type RoleName } from '../../src/access/built-in.ts';
-import { SYSTEM_NODE } from '../../src/db/tenancy/nodes.ts';
+import { resourceIdOf, roleIdOf, type RoleName } from '../../src/schema/rights/built-in-ids.ts';
+import { SYSTEM_NODE } from '../../src/schema/nodes.ts';
 import { pascalTenant, tenants, type ScopeRef, type Tenant } from '../../src/kernel/scope.ts';
 import { operations } from '../../src/operations.ts';
 import type { NamedOperation } from '../../src/kernel/operation.ts';

@@ -7,7 +7,7 @@ import {
   type Policy,
   type Subject,
 } from '@doorward/decision/decision';
-import { roleIdOf, type RoleName } from '../../src/access/built-in.ts';
+import { roleIdOf, type RoleName } from '../../src/schema/rights/built-in-ids.ts';
 import type { JsonObject } from '../../src/kernel/input/values.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import { startApp, type TestApp } from '../support/app.ts';

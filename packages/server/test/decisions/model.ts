@@ -1,4 +1,4 @@
-import type { RoleName } from '../../src/access/built-in.ts';
+import type { RoleName } from '../../src/schema/rights/built-in-ids.ts';
 import {
   indexPermissions,
   evaluateWithoutConditions,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { roleIdOf } from '../../src/access/built-in.ts';
+import { roleIdOf } from '../../src/schema/rights/built-in-ids.ts';
 import type { Remedy } from '@doorward/decision/explain';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import type { JsonObject } from '../../src/kernel/input/values.ts';

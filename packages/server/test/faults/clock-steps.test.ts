@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { mails } from '../../src/events/tables.ts';
+import { mails } from '../../src/schema/events/mail.ts';
 import { startOwnApp, type TestApp } from '../support/app.ts';
 import type { Person } from '../support/client.ts';
 

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { callOrThrow, signUp, type Service } from '../../../../scripts/service.ts';
-import { roleIdOf } from '../../src/access/built-in.ts';
+import { roleIdOf } from '../../src/schema/rights/built-in-ids.ts';
 import type { Database } from '../../src/db/connection/open.ts';
 import type { SilentPostgres } from '../support/silent-postgres.ts';
 import { figures, startTwoServices, type TwoServices } from '../support/two-services.ts';

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
-import { roleIdOf } from '../../src/access/built-in.ts';
+import { roleIdOf } from '../../src/schema/rights/built-in-ids.ts';
 import { startOwnApp, type TestApp } from '../support/app.ts';
 import { appToken } from '../support/app-token.ts';
 import { firmOf, type Firm } from '../support/firm.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { roleIdOf } from '../../src/access/built-in.ts';
+import { roleIdOf } from '../../src/schema/rights/built-in-ids.ts';
 import { callOrThrow, signUp, type SignedUp } from '../../../../scripts/service.ts';
 import { startTwoServices, type TwoServices } from '../support/two-services.ts';
 

@@ -1,6 +1,6 @@
 import type { LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { roleIdOf, type RoleName } from '../../src/access/built-in.ts';
+import { roleIdOf, type RoleName } from '../../src/schema/rights/built-in-ids.ts';
 import { startOwnApp, type TestApp } from '../support/app.ts';
 import { unique, type Person } from '../support/client.ts';
 import { customerOf, grantTo, memberOf, vendorOf, type Vendor } from '../support/grants.ts';

@@ -1,8 +1,8 @@
 import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { events } from '../../src/events/tables.ts';
+import { events } from '../../src/schema/events/event.ts';
 import { PostFault } from '../../src/domain/webhook-delivery/outgoing.ts';
-import { webhookDeliveries } from '../../src/features/webhook-subscriptions/delivery.ts';
+import { webhookDeliveries } from '../../src/schema/webhooks/webhook-delivery.ts';
 import { startOwnApp, type TestApp } from '../support/app.ts';
 import { createReceivers, type Reaction, type Receivers } from '../support/webhooks.ts';
 

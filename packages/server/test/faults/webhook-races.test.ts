@@ -1,7 +1,7 @@
 import { count, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { rowsOf } from '../../src/db/query/rows.ts';
-import { webhookAttempts, webhookDeliveries } from '../../src/features/webhook-subscriptions/delivery.ts';
+import { webhookAttempts, webhookDeliveries } from '../../src/schema/webhooks/webhook-delivery.ts';
 import { startOwnApp, type TestApp } from '../support/app.ts';
 import { createReceivers, enqueue, subscribe } from '../support/webhooks.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { roleIdOf } from '../../src/access/built-in.ts';
+import { roleIdOf } from '../../src/schema/rights/built-in-ids.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import { joined } from '../contract/world.ts';
 import { startApp, type TestApp } from '../support/app.ts';

@@ -5,13 +5,13 @@
 import { asc, eq, sql, type SQL } from 'drizzle-orm';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { roleIdOf } from '../../src/access/built-in.ts';
-import { SYSTEM_NODE } from '../../src/db/tenancy/nodes.ts';
+import { roleIdOf } from '../../src/schema/rights/built-in-ids.ts';
+import { SYSTEM_NODE } from '../../src/schema/nodes.ts';
 import { createPurge, type PurgeCounts } from '../../src/db/purge/purge.ts';
 import { rowsOf } from '../../src/db/query/rows.ts';
 import { entryHash, type ChainEntry } from '../../src/events/audit/audit-chain.ts';
 import { eraseBatch } from '../../src/events/audit/erasure.ts';
-import { auditLog } from '../../src/events/tables.ts';
+import { auditLog } from '../../src/schema/events/audit-log-entry.ts';
 import type { Executor } from '../../src/kernel/scoped-db.ts';
 import { house, joined, type House } from '../contract/world.ts';
 import { startOwnApp, type TestApp } from '../support/app.ts';

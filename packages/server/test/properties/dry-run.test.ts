@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { z } from 'zod';
-import { permissionIdOf, resourceIdOf, roleIdOf } from '../../src/access/built-in.ts';
+import { permissionIdOf, resourceIdOf, roleIdOf } from '../../src/schema/rights/built-in-ids.ts';
 import type { Affected, Impact } from '../../src/access/dry-run/impact.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import { digest, joined, keyToken, member } from '../contract/world.ts';

@@ -1,7 +1,12 @@
 import { sql } from 'drizzle-orm';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ORGANIZATION_OWNER, permissionIdOf, resourceIdOf, roleIdOf } from '../../src/access/built-in.ts';
+import {
+  ORGANIZATION_OWNER,
+  permissionIdOf,
+  resourceIdOf,
+  roleIdOf,
+} from '../../src/schema/rights/built-in-ids.ts';
 import { rowsOf } from '../../src/db/query/rows.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import { startApp, type TestApp } from '../support/app.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { permissionIdOf, resourceIdOf, roleIdOf } from '../../src/access/built-in.ts';
+import { permissionIdOf, resourceIdOf, roleIdOf } from '../../src/schema/rights/built-in-ids.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { isWhole } from '../support/breadth.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { APP_ROLE } from '../../src/db/tenancy/app-role.ts';
-import { SYSTEM_NODE } from '../../src/db/tenancy/nodes.ts';
+import { SYSTEM_NODE } from '../../src/schema/nodes.ts';
 import { pgCode } from '../../src/db/connection/pg-error.ts';
 import {
   policyFunctions,
@@ -17,7 +17,7 @@ import { preparedRowsOf } from '../../src/db/connection/prepared.ts';
 import { rowsOf } from '../../src/db/query/rows.ts';
 import { withoutRls } from '../../src/db/tenancy/rls.ts';
 import { TENANT_ROLE } from '../../src/db/tenancy/tenant-role.ts';
-import { groups } from '../../src/features/groups/group.ts';
+import { groups } from '../../src/schema/rights/group.ts';
 import type { Executor } from '../../src/kernel/scoped-db.ts';
 import { house, type House } from '../contract/world.ts';
 import { startOwnApp, type TestApp } from '../support/app.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SYSTEM_NODE } from '../../src/db/tenancy/nodes.ts';
-import { roleIdOf } from '../../src/access/built-in.ts';
+import { SYSTEM_NODE } from '../../src/schema/nodes.ts';
+import { roleIdOf } from '../../src/schema/rights/built-in-ids.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import { startOwnApp, type TestApp } from '../support/app.ts';
 import type { Person } from '../support/client.ts';

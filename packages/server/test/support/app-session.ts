@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { sessions } from '../../src/features/me/session.ts';
+import { sessions } from '../../src/schema/sign-in/session.ts';
 import type { TestApp } from './app.ts';
 
 /** A session of a user with an app, as the sign-in to the app writes it. */

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { roleIdOf } from '../../src/access/built-in.ts';
+import { roleIdOf } from '../../src/schema/rights/built-in-ids.ts';
 import { startApp, type TestApp } from './app.ts';
 import { unique, type Person } from './client.ts';
 import { connected, type Connected } from './connections.ts';

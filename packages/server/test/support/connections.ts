@@ -1,4 +1,4 @@
-import { roleIdOf } from '../../src/access/built-in.ts';
+import { roleIdOf } from '../../src/schema/rights/built-in-ids.ts';
 import type { TestApp } from './app.ts';
 import { unique, type CallOptions } from './client.ts';
 import { customerOf, type Customer } from './grants.ts';

@@ -1,4 +1,4 @@
-import { permissionIdOf, resourceIdOf, type RoleName } from '../../src/access/built-in.ts';
+import { permissionIdOf, resourceIdOf, type RoleName } from '../../src/schema/rights/built-in-ids.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import type { Condition } from '@doorward/decision/conditions';
 import { member } from '../contract/world.ts';

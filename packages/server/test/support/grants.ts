@@ -1,4 +1,4 @@
-import { roleIdOf } from '../../src/access/built-in.ts';
+import { roleIdOf } from '../../src/schema/rights/built-in-ids.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import type { TestApp } from './app.ts';
 import { unique, type Person } from './client.ts';

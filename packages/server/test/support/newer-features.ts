@@ -8,7 +8,7 @@ import {
   type Service,
   type SignedUp,
 } from '../../../../scripts/service.ts';
-import { roleIdOf } from '../../src/access/built-in.ts';
+import { roleIdOf } from '../../src/schema/rights/built-in-ids.ts';
 import { INSTALLATION_ID } from '../../src/kernel/scope.ts';
 import { expect } from 'vitest';
 

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { hashOneTimeToken, newOneTimeToken } from '../../src/crypto/tokens/one-time-token.ts';
-import type { OpenidScope } from '../../src/domain/app-access/openid-scopes.ts';
-import { projectCodes } from '../../src/domain/app-tokens/project-code.ts';
+import type { OpenidScope } from '../../src/schema/apps/openid-scope.ts';
+import { projectCodes } from '../../src/schema/oauth/project-code.ts';
 import type { TestApp } from './app.ts';
 
 export const newVerifier = (): string => randomBytes(32).toString('base64url');

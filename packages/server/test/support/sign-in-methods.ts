@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { eq } from 'drizzle-orm';
-import { authenticationMethods } from '../../src/features/me/authentication-method.ts';
+import { authenticationMethods } from '../../src/schema/sign-in/authentication-method.ts';
 import type { TestApp } from './app.ts';
 import { unique } from './client.ts';
 

@@ -2,11 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { v7 } from 'uuid';
 import type { Outgoing, Post } from '../../src/domain/webhook-delivery/outgoing.ts';
-import { webhookDeliveries } from '../../src/features/webhook-subscriptions/delivery.ts';
-import {
-  webhookSecrets,
-  webhookSubscriptions,
-} from '../../src/features/webhook-subscriptions/subscription.ts';
+import { webhookDeliveries } from '../../src/schema/webhooks/webhook-delivery.ts';
+import { webhookSecrets, webhookSubscriptions } from '../../src/schema/webhooks/webhook-subscription.ts';
 import type { TestApp } from './app.ts';
 
 /** A receiver without a network: a function decides what a host responds, and every request to it is recorded. */

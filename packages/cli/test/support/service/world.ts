@@ -4,7 +4,7 @@ import {
   type ProjectUnderTest,
   type ServiceUnderTest,
 } from '../../../../node/test/support/service.ts';
-import { roleIdOf } from '../../../../server/src/access/built-in.ts';
+import { roleIdOf } from '../../../../server/src/schema/rights/built-in-ids.ts';
 import { doorward } from '../run/doorward.ts';
 import type { How } from '../run/how.ts';
 import type { Ended } from '../run/recorded-output.ts';

@@ -1,4 +1,4 @@
-import { roleIdOf } from '../../../../server/src/access/built-in.ts';
+import { roleIdOf } from '../../../../server/src/schema/rights/built-in-ids.ts';
 import { freePort } from '../../../../../scripts/service.ts';
 import { startApp, type TestApp } from '../../../../server/test/support/app.ts';
 import type { Person } from '../../../../server/test/support/client.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { preparedRowsOf } from '../../db/connection/prepared.ts';
-import { ORGANIZATION_OWNER } from '../built-in.ts';
+import { ORGANIZATION_OWNER } from '../../schema/rights/built-in-ids.ts';
 import { isBound, type Principal } from '../../kernel/context.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';

@@ -6,7 +6,7 @@ import { createFreshCache } from '../../db/cache/fresh-cache.ts';
 import { grantOfSession, organizationAllows } from './session-organization.ts';
 import { operatorRows, type OperatorRules } from '../operators.ts';
 import type { Impersonator, Principal } from '../../kernel/context.ts';
-import { SYSTEM_NODE } from '../../db/tenancy/nodes.ts';
+import { SYSTEM_NODE } from '../../schema/nodes.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 

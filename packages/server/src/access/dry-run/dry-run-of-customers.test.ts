@@ -11,7 +11,7 @@ import {
   type Vendor,
 } from '../../../test/support/grants.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
-import { permissionIdOf } from '../built-in.ts';
+import { permissionIdOf } from '../../schema/rights/built-in-ids.ts';
 import type { Impact } from './impact.ts';
 
 /** What the owner of a project learns of its customers when trying a change of a role that is granted to them. */

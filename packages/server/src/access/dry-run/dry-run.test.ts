@@ -7,7 +7,7 @@ import { storyTransports } from '../../../test/support/breadth.ts';
 import { unique, type CallOptions, type Person } from '../../../test/support/client.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 import { operations } from '../../operations.ts';
-import { ORGANIZATION_OWNER, permissionIdOf, roleIdOf } from '../built-in.ts';
+import { ORGANIZATION_OWNER, permissionIdOf, roleIdOf } from '../../schema/rights/built-in-ids.ts';
 import { MAX_AFFECTED, type Affected, type Impact } from './impact.ts';
 
 /** Dry runs over the API; test/properties/dry-run.test.ts checks that their answers are correct. */

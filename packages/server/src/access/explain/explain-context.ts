@@ -1,6 +1,6 @@
 import type { ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { ACCOUNT_OWNER, ORGANIZATION_OWNER } from '../built-in.ts';
+import { ACCOUNT_OWNER, ORGANIZATION_OWNER } from '../../schema/rights/built-in-ids.ts';
 import type { HeldPermission, Target } from '@doorward/decision/evaluate';
 import type { Link, ExplainContext } from '@doorward/decision/explain';
 import { hasEffect, type SubjectStatus } from '../grants/grants.ts';

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import { idList, rowsOf } from '../../db/query/rows.ts';
 import { usersNodeOf, type ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { ORGANIZATION_OWNER } from '../built-in.ts';
+import { ORGANIZATION_OWNER } from '../../schema/rights/built-in-ids.ts';
 import { isGranting } from '../grants/role-permissions.ts';
 import { byId, g, matching, r, row, type PermissionRow, type Row } from './explain-rows.ts';
 

@@ -1,10 +1,10 @@
 import type { Target } from '@doorward/decision/evaluate';
 import { sql, type SQL } from 'drizzle-orm';
 import { idList, rowsOf } from '../../db/query/rows.ts';
-import { SYSTEM_NODE } from '../../db/tenancy/nodes.ts';
+import { SYSTEM_NODE } from '../../schema/nodes.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { ACCOUNT_OWNER, ORGANIZATION_OWNER } from '../built-in.ts';
+import { ACCOUNT_OWNER, ORGANIZATION_OWNER } from '../../schema/rights/built-in-ids.ts';
 import { groupPermissions, roleGroups } from '../grants/role-permissions.ts';
 import { byId, g, matching, r, row, type PermissionRow, type Row } from './explain-rows.ts';
 

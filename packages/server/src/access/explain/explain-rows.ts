@@ -1,6 +1,6 @@
 import type { GrantSource, Target } from '@doorward/decision/evaluate';
 import { sql, type SQL } from 'drizzle-orm';
-import { SYSTEM_NODE } from '../../db/tenancy/nodes.ts';
+import { SYSTEM_NODE } from '../../schema/nodes.ts';
 import { definingNodeOf, type ResolvedScope } from '../../kernel/scope.ts';
 import { isGranting } from '../grants/role-permissions.ts';
 

@@ -9,7 +9,7 @@ import {
   type PermissionIndex,
 } from '@doorward/decision/evaluate';
 import { hasEffectInProject } from '@doorward/decision/policy/organization-nouns';
-import { ACCOUNT_OWNER } from '../built-in.ts';
+import { ACCOUNT_OWNER } from '../../schema/rights/built-in-ids.ts';
 import { loadRolePaths } from './role-paths.ts';
 import { isInSlice } from './slice-permissions.ts';
 

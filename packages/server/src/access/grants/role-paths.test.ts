@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
-import { roleIdOf } from '../built-in.ts';
+import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
 import { loadRolePaths, MAX_PATHS } from './role-paths.ts';
 
 /** Paths of very wide roles, which the tests insert into the database instead of making hundreds of calls. */

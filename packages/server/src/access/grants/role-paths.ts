@@ -1,5 +1,5 @@
 import { sql, type SQL } from 'drizzle-orm';
-import { SYSTEM_NODE } from '../../db/tenancy/nodes.ts';
+import { SYSTEM_NODE } from '../../schema/nodes.ts';
 import { preparedRowsOf } from '../../db/connection/prepared.ts';
 import { anyOf } from '../../db/query/rows.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';

@@ -3,10 +3,10 @@ import type { Target } from '@doorward/decision/evaluate';
 import { OLDEST_OPEN } from '../../db/cache/change-channel.ts';
 import { preparedRowsOf } from '../../db/connection/prepared.ts';
 import { anyOf } from '../../db/query/rows.ts';
-import { SYSTEM_NODE } from '../../db/tenancy/nodes.ts';
+import { SYSTEM_NODE } from '../../schema/nodes.ts';
 import { usersNodeOf, type ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { ACCOUNT_OWNER } from '../built-in.ts';
+import { ACCOUNT_OWNER } from '../../schema/rights/built-in-ids.ts';
 import { hasEffect } from '../grants/grants.ts';
 import { isGranting, rolePermissions } from '../grants/role-permissions.ts';
 

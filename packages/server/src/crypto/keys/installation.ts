@@ -1,11 +1,11 @@
 import { eq } from 'drizzle-orm';
-import { SYSTEM_NODE } from '../../db/tenancy/nodes.ts';
+import { SYSTEM_NODE } from '../../schema/nodes.ts';
 import type { Ids } from '../../kernel/ports.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { canaryOpens, makeCanary, type Kek } from './kek.ts';
 import { establishKeys } from './keyring.ts';
 import type { KeyPairStock } from './rsa.ts';
-import { installation, signingKeys } from './signing-keys-table.ts';
+import { installation, signingKeys } from '../../schema/machines/signing-key.ts';
 
 /** The configured key cannot open the sealed data of this database, so nothing may be written with it. */
 export class WrongEncryptionKey extends Error {

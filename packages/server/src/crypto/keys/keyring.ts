@@ -4,14 +4,14 @@ import type { PgInsertValue } from 'drizzle-orm/pg-core';
 import { LRUCache } from 'lru-cache';
 import type { Changes } from '../../db/cache/changes.ts';
 import { createFreshCache } from '../../db/cache/fresh-cache.ts';
-import { SYSTEM_NODE } from '../../db/tenancy/nodes.ts';
+import { SYSTEM_NODE } from '../../schema/nodes.ts';
 import type { Ids } from '../../kernel/ports.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { signJwt } from '../tokens/jwt.ts';
 import type { Kek } from './kek.ts';
 import type { SigningKeyPair } from './rsa.ts';
 import { createSignatureCache } from '../tokens/signature-cache.ts';
-import { signingKeys, signingKeySecrets } from './signing-keys-table.ts';
+import { signingKeys, signingKeySecrets } from '../../schema/machines/signing-key.ts';
 
 /**
  * Verifies tokens of one issuer: the service (tokens of sessions and of keys of organizations and accounts) or a project

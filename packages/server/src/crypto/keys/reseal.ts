@@ -2,7 +2,7 @@ import { and, eq, getTableName, gt, sql } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { makeCanary, SealError, type Kek } from './kek.ts';
-import { installation } from './signing-keys-table.ts';
+import { installation } from '../../schema/machines/signing-key.ts';
 
 /** A column whose values are sealed with the additional data `<table>:<key>` and live longer than a day. */
 export interface SealedColumn {

@@ -6,7 +6,7 @@ import { createIds } from '../../runtime/ids.ts';
 import { createKek } from './kek.ts';
 import { rotateKeys } from './rotation.ts';
 import { generateSigningKeyPair } from './rsa.ts';
-import { signingKeys } from './signing-keys-table.ts';
+import { signingKeys } from '../../schema/machines/signing-key.ts';
 
 /** Concurrent rotations that started with different current keys. */
 it('waits for every earlier rotation, even if the keys have changed in the meantime', async () => {

@@ -4,7 +4,7 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import type { Kek } from './kek.ts';
 import { storeKey } from './keyring.ts';
 import type { SigningKeyPair } from './rsa.ts';
-import { signingKeys, signingKeySecrets } from './signing-keys-table.ts';
+import { signingKeys, signingKeySecrets } from '../../schema/machines/signing-key.ts';
 
 /** How long other verifiers may accept an expired token, because of clock skew and caches. */
 const CLOCK_SKEW_SECONDS = 300;

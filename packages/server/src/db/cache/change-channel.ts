@@ -16,7 +16,7 @@ export interface ChangeChannel {
   close(): Promise<void>;
 }
 
-export interface ChangeChannelOptions {
+interface ChangeChannelOptions {
   readonly connection: pg.ClientConfig;
   readonly name: string;
   /** Listening has started: earlier announcements may be lost. `oldestOpen` as in `sync`. */

@@ -14,7 +14,7 @@ interface Entry<V> {
  * A bounded cache that never answers stale values: it uses an entry only while the change channel is trusted and none
  * of the entry's topics has changed since before the load. Concurrent loads of one key share one load.
  */
-export interface FreshCache<V> {
+interface FreshCache<V> {
   /** The value if it is cached and fresh, for code that avoids a promise. */
   peek(key: string): V | undefined;
   /** The cached or loaded value. A null result is never cached, because the entity may be created at any time. */

@@ -3,7 +3,7 @@
  * the oldest transaction that was open at that time: all transactions below it have ended, so their announcements have
  * arrived. Only higher numbers are stored individually.
  */
-export interface SeenTransactions {
+interface SeenTransactions {
   has(transaction: number): boolean;
   /** Marks a transaction as seen: its announcements have arrived. */
   add(transaction: number): void;

@@ -9,7 +9,7 @@ export interface SizeOptions<V> {
 }
 
 /** Tracks the memory that cached values use, and whether it exceeds the budget. */
-export interface SizeBudget<V> {
+interface SizeBudget<V> {
   add(value: V): void;
   /** Call once for each added value. */
   remove(value: V): void;

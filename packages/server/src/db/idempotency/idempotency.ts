@@ -9,7 +9,7 @@ import type { Clock } from '../../kernel/ports.ts';
 import { BareReply, Refusal } from '../../kernel/output/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { canonicalJson } from '../../kernel/output/canonical-json.ts';
-import { idempotencyKeys } from './idempotency-table.ts';
+import { idempotencyKeys } from '../../schema/idempotency-key.ts';
 import type { Database } from '../connection/open.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { SYSTEM_NODE } from '../tenancy/nodes.ts';
+import { SYSTEM_NODE } from '../../schema/nodes.ts';
 import { idList, rowsOf } from '../query/rows.ts';
 import type { Reference, Table, TableGraph } from './table-graph.ts';
 

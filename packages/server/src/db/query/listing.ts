@@ -4,7 +4,7 @@ import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { AnyEntity, ReadContext, Relation } from '../../kernel/entity.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor, ListInput } from '../../kernel/scoped-db.ts';
-import { column, columnsOf, expression } from './columns.ts';
+import { column, columnsOf, expression } from './entity-columns.ts';
 import { visible } from './visible-rows.ts';
 
 /** The conditions from the common list parameters: ids, search and tags. */

@@ -3,7 +3,7 @@ import type { PgColumn } from 'drizzle-orm/pg-core';
 import { fail } from '../../errors.ts';
 import type { AnyEntity } from '../../kernel/entity.ts';
 import type { Executor, ListInput, Page } from '../../kernel/scoped-db.ts';
-import { column } from './columns.ts';
+import { column } from './entity-columns.ts';
 import type { Cursors } from './cursor.ts';
 import { sortable } from './listing.ts';
 import { rowReader, type RowReader } from './row-reader.ts';

@@ -1,7 +1,7 @@
 import { getTableName, sql, type SQL } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { AnyEntity, ReadContext } from '../../kernel/entity.ts';
-import { expression } from './columns.ts';
+import { expression } from './entity-columns.ts';
 
 /**
  * Decodes rows of lists. Drizzle builds the selection for every statement and looks up the column type for every value,

@@ -8,7 +8,7 @@ import type { MutationNotes } from '../../kernel/stages.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor, ListInput, ScopedDb } from '../../kernel/scoped-db.ts';
 import type { Clock, Ids } from '../../kernel/ports.ts';
-import { column, expression, selectionOf } from './columns.ts';
+import { column, expression, selectionOf } from './entity-columns.ts';
 import type { Cursors } from './cursor.ts';
 import { listConditions } from './listing.ts';
 import { readPage } from './page.ts';

@@ -1,8 +1,8 @@
 import { and, eq, isNull, or, type SQL } from 'drizzle-orm';
 import type { AnyEntity } from '../../kernel/entity.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
-import { column } from './columns.ts';
-import { SYSTEM_NODE } from '../tenancy/nodes.ts';
+import { column } from './entity-columns.ts';
+import { SYSTEM_NODE } from '../../schema/nodes.ts';
 
 /** The rows of an entity that are visible in a scope: its own rows and the built-in rows of its level. */
 export function visible(entity: AnyEntity, scope: ResolvedScope): SQL {

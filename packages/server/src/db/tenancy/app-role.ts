@@ -19,7 +19,7 @@ const CUT_FUNCTION = 'cut_audit_log(uuid, bigint, integer)';
 
 const INSUFFICIENT_PRIVILEGE = '42501';
 
-export interface AppRoleStatus {
+interface AppRoleStatus {
   /** The role that the process has to switch to; null: it stays the user of `DATABASE_URL`. */
   readonly role: string | null;
   /** Why only triggers protect the audit log; null when privileges protect it too. */

@@ -1,4 +1,4 @@
-import { SYSTEM_NODE } from './nodes.ts';
+import { SYSTEM_NODE } from '../../schema/nodes.ts';
 
 /**
  * The row policies: which rows of each table an operation may read and write (decision 0018).

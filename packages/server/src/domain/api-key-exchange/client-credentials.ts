@@ -11,7 +11,7 @@ import { exchange, prepareExchange, type ExchangeRun, type PreparedExchange } fr
  * The grant `client_credentials` (RFC 6749 §4.4, openid §4): the exchange of an API key, as clients of OAuth ask for it.
  * They cannot name the scope of the key, so its own counts.
  */
-export interface PreparedKeyGrant {
+interface PreparedKeyGrant {
   readonly sent: SentCredentials;
   readonly exchange: PreparedExchange;
 }

@@ -1,4 +1,4 @@
-import { covers } from '../../access/credentials/cidrs.ts';
+import { covers } from '../../kernel/input/cidrs.ts';
 import type { CachedApiKey } from '../../access/credentials/api-key-cache.ts';
 import { equalHashes, hashSecret, isDoorwardSecret } from '../../crypto/tokens/secrets.ts';
 import { fail } from '../../errors.ts';

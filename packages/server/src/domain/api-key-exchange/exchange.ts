@@ -10,7 +10,7 @@ import { refuse, type Refusal } from '../../kernel/output/reply.ts';
 import type { ScopeInput } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { inProfile } from '../app-access/token-profile.ts';
-import { apiKeySecrets } from '../../features/api-keys/api-key.ts';
+import { apiKeySecrets } from '../../schema/machines/api-key.ts';
 import {
   checkCredentials,
   unauthenticated,

@@ -21,7 +21,7 @@ import { refuseKey, renewHash } from './exchange.ts';
  * Who may ask about tokens (RFC 7662 §2.1): a confidential app or an API key, by its client credentials, or an API key by
  * a token that it got.
  */
-export type IntrospectingClient =
+type IntrospectingClient =
   | Client
   | RejectedClient
   | { readonly principal: Principal; readonly check: CredentialCheck | null }

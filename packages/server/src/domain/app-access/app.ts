@@ -3,7 +3,7 @@ import { alias } from 'drizzle-orm/pg-core';
 import { isIP } from 'node:net';
 import type { Config } from '../../config/config.ts';
 import { projectIssuer } from '../../crypto/keys/keyring.ts';
-import { nodes } from '../../db/tenancy/nodes.ts';
+import { nodes } from '../../schema/nodes.ts';
 import type { NodeRef } from '../../kernel/event.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
@@ -11,7 +11,7 @@ import { uuid } from '../../kernel/input/values.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { IdentityProviders } from '../federation/providers/providers.ts';
 import { isServiceItself } from '../service-sign-in/service-itself.ts';
-import { projectApps } from '../../features/project-apps/project-app.ts';
+import { projectApps } from '../../schema/apps/project-app.ts';
 
 /** An app to which users can sign in: app, project and owner all exist and are not deleted. */
 export interface LiveApp extends Readonly<typeof projectApps.$inferSelect> {

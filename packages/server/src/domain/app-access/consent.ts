@@ -1,17 +1,17 @@
 import { and, desc, eq, getTableColumns, type SQL } from 'drizzle-orm';
-import { appGrants } from '../../features/me/app-grant.ts';
-import { organizations } from '../../features/organizations/organization.ts';
-import { projectApps } from '../../features/project-apps/project-app.ts';
-import { projects } from '../../features/projects/project.ts';
+import { appGrants } from '../../schema/oauth/app-grant.ts';
+import { organizations } from '../../schema/tenants/organization.ts';
+import { projectApps } from '../../schema/apps/project-app.ts';
+import { projects } from '../../schema/tenants/project.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { LiveApp } from './app.ts';
-import type { OpenidScope } from './openid-scopes.ts';
+import type { OpenidScope } from '../../schema/apps/openid-scope.ts';
 
 /**
  * Consent of users to apps (openid §6). The user is asked once, and again only for what they were not asked before.
  */
-export interface Consent {
+interface Consent {
   /** Permissions; null: the app is not restricted. */
   readonly scopes: readonly string[] | null;
   readonly openidScopes: readonly OpenidScope[];

@@ -1,7 +1,7 @@
 import { and, eq, isNull } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/pg-core';
-import { nodes } from '../../db/tenancy/nodes.ts';
-import { projects } from '../../features/projects/project.ts';
+import { nodes } from '../../schema/nodes.ts';
+import { projects } from '../../schema/tenants/project.ts';
 import { fail } from '../../errors.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 

@@ -1,10 +1,4 @@
-/**
- * The scopes of OpenID Connect (openid §2). An app need not name them, and they are never permissions: they decide only
- * what an app learns about the user, and whether it gets a refresh token.
- */
-export const openidScopes = ['openid', 'profile', 'email', 'offline_access'] as const;
-
-export type OpenidScope = (typeof openidScopes)[number];
+import { openidScopes, type OpenidScope } from '../../schema/apps/openid-scope.ts';
 
 const isOpenidScope = (scope: string): scope is OpenidScope =>
   (openidScopes as readonly string[]).includes(scope);

@@ -1,27 +1,8 @@
 import { z } from 'zod';
 import { fail, type DoorwardError } from '../../errors.ts';
-import { refusal } from '../../kernel/input/values.ts';
 import type { LiveApp } from './app.ts';
 
-/**
- * Resource servers that access tokens of an app name as audience (RFC 8707, openid §3). A URI is compared as it was typed.
- */
-const maxLength = 512;
-export const MAX_NAMED_RESOURCES = 5;
-
-/** An absolute URI with the characters of RFC 3986, without fragment, and without `*`, which looks like a pattern. */
-const absolute = /^[A-Za-z][A-Za-z0-9+.-]*:(?:[A-Za-z0-9\-._~:/?[\]@!$&'()+,;=]|%[0-9A-Fa-f]{2})+$/;
-
-/** Whether an app may have this resource. */
-const isResourceUri = (typed: string): boolean => typed.length <= maxLength && absolute.test(typed);
-
-/** Stored as typed, because verifiers compare audiences character by character. */
-export const resourceUri = z
-  .string()
-  .check(({ value, issues }) => {
-    if (!isResourceUri(value)) issues.push(refusal('format', value));
-  })
-  .meta({ maxLength: 512, description: 'An absolute URI without fragment, at most 512 characters.' });
+const MAX_NAMED_RESOURCES = 5;
 
 /** One resource, or several: the parameter may be repeated (RFC 8707 §2). */
 export const resourceParameter = z.union([z.string(), z.array(z.string()).max(100)]).optional();

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { redirectUri } from '../../features/project-apps/project-app.ts';
+import { redirectUri } from '../../schema/apps/redirect-uri.ts';
 import { httpsUrl, text } from '../../kernel/input/values.ts';
 
 const grantTypes = ['authorization_code', 'refresh_token'] as const;

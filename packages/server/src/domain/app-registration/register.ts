@@ -1,7 +1,7 @@
 import { and, count, eq, isNotNull, isNull } from 'drizzle-orm';
 import { evaluate } from '@doorward/decision/evaluate';
-import { appProviders, projectApps } from '../../features/project-apps/project-app.ts';
-import { projects } from '../../features/projects/project.ts';
+import { appProviders, projectApps } from '../../schema/apps/project-app.ts';
+import { projects } from '../../schema/tenants/project.ts';
 import { hashOneTimeToken, newOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { fail, type DoorwardError } from '../../errors.ts';
 import type { Principal, Services } from '../../kernel/context.ts';
@@ -21,7 +21,7 @@ import { appData, describeClient } from './registered-client.ts';
  */
 
 /** Registered apps that a project may have. */
-export const MAX_REGISTERED_APPS = 100;
+const MAX_REGISTERED_APPS = 100;
 
 /**
  * The project of the initial access token.

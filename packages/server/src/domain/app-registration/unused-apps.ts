@@ -1,13 +1,13 @@
 import { and, asc, eq, isNotNull, isNull, lt, or, type SQL } from 'drizzle-orm';
 import type { ActAsSystem } from '../../events/system-act.ts';
-import { projectApps } from '../../features/project-apps/project-app.ts';
+import { projectApps } from '../../schema/apps/project-app.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { appById, type LiveApp } from '../app-access/app.ts';
 import { deleteRegisteredApp } from './registered-client.ts';
 
 /** Registered apps that are not used are deleted, so that they do not fill the project (openid §13). */
-export const UNUSED_DAYS = 30;
+const UNUSED_DAYS = 30;
 const DAY_MS = 86_400_000;
 /** Apps of one run; the next run continues. */
 const BATCH = 500;

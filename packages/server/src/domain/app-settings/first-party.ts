@@ -1,4 +1,4 @@
-import { ORGANIZATION_ADMIN, ORGANIZATION_OWNER } from '../../access/built-in.ts';
+import { ORGANIZATION_ADMIN, ORGANIZATION_OWNER } from '../../schema/rights/built-in-ids.ts';
 import { hasSignedInRecently } from '../../access/guard.ts';
 import { fail } from '../../errors.ts';
 import { callerOf, type CallerRights, type Principal, type Services } from '../../kernel/context.ts';

@@ -1,6 +1,6 @@
-import { rememberNetwork } from '../../features/me/failed-attempts.ts';
+import { rememberNetwork } from '../sign-in-protection/lockout.ts';
 import { acrOf } from './acr.ts';
-import { projectCodes } from './project-code.ts';
+import { projectCodes } from '../../schema/oauth/project-code.ts';
 import { hashOneTimeToken, newOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { nodeOfApp, type LiveApp } from '../app-access/app.ts';
 import { consentFor, rememberConsent } from '../app-access/consent.ts';

@@ -7,7 +7,7 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { appByClientId, nodeOfApp, type LiveApp } from '../app-access/app.ts';
 import { verifyAppSecret } from '../app-access/app-secret.ts';
 import type { Run } from '../identity/sign-in.ts';
-import { projectApps } from '../../features/project-apps/project-app.ts';
+import { projectApps } from '../../schema/apps/project-app.ts';
 
 /**
  * Credentials of a client at the token endpoint (RFC 6749 §2.3). A confidential app proves itself by its secret, for

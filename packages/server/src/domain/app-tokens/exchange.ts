@@ -22,9 +22,9 @@ import {
 import { endSessions } from '../sessions/live-sessions.ts';
 import { systemActor, userAsActor } from '../identity/user-node.ts';
 import { lockUser } from '../identity/verification.ts';
-import { sessions } from '../../features/me/session.ts';
-import { projectCodes } from './project-code.ts';
-import { users } from '../../features/users/user.ts';
+import { sessions } from '../../schema/sign-in/session.ts';
+import { projectCodes } from '../../schema/oauth/project-code.ts';
+import { users } from '../../schema/people/user.ts';
 import { lockSsoSession } from '../sso/lock.ts';
 import { storeRehash, type Client } from './client.ts';
 import { noteUse } from '../app-registration/unused-apps.ts';
@@ -32,7 +32,7 @@ import { lockAccess, invalidGrant, hasProjectAccess, issueTokens, type AppTokens
 
 /** Exchange of an authorization code for a session of the app (identity §12, RFC 6749 §4.1.3, RFC 7636 §4.6). */
 
-export interface CodeRequest {
+interface CodeRequest {
   readonly code: string;
   readonly redirect_uri: string;
   readonly code_verifier: string;
@@ -40,7 +40,7 @@ export interface CodeRequest {
 }
 
 /** What the exchange needs, prepared before its transaction opens. */
-export interface PreparedCodeExchange {
+interface PreparedCodeExchange {
   readonly client: Client;
   readonly sent: CodeRequest;
   readonly userId: string;

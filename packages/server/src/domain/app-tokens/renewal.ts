@@ -19,13 +19,13 @@ import { invalidGrant, hasProjectAccess, issueTokens, type AppTokens } from './i
  * A refresh token as an app sends it. Rotation itself is in `sessions/rotation.ts`. A refresh never adds scopes to
  * those that the user consented to, and drops scopes that the app has lost.
  */
-export interface SentRefreshToken {
+interface SentRefreshToken {
   readonly refresh_token: string;
   readonly scope?: string | undefined;
   readonly resource?: string | readonly string[] | undefined;
 }
 
-export interface PreparedRenewal {
+interface PreparedRenewal {
   readonly client: Client;
   /** The app for the organization of the session. */
   readonly app: LiveApp;

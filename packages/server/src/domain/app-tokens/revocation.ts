@@ -7,8 +7,8 @@ import { isSessionOfToken } from '../sessions/rotation.ts';
 import type { Run } from '../identity/sign-in.ts';
 import { endSessions, liveSessions } from '../sessions/live-sessions.ts';
 import { userAsActor } from '../identity/user-node.ts';
-import { sessions } from '../../features/me/session.ts';
-import { users } from '../../features/users/user.ts';
+import { sessions } from '../../schema/sign-in/session.ts';
+import { users } from '../../schema/people/user.ts';
 
 /**
  * Revocation by an app (RFC 7009): an access token or a refresh token ends its session, and with it both tokens.

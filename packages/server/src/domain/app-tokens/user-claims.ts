@@ -1,5 +1,5 @@
-import type { users } from '../../features/users/user.ts';
-import type { OpenidScope } from '../app-access/openid-scopes.ts';
+import type { users } from '../../schema/people/user.ts';
+import type { OpenidScope } from '../../schema/apps/openid-scope.ts';
 
 type ClaimedUser = Pick<
   typeof users.$inferSelect,

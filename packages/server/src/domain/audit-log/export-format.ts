@@ -1,4 +1,4 @@
-import { AuditLogEntry } from '../../features/audit/entry.ts';
+import { AuditLogEntry } from '../../schema/events/audit-log-entry.ts';
 
 type Entry = Readonly<Record<string, unknown>>;
 

@@ -1,18 +1,16 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { and, asc, desc, eq, gt, lte, sql, type SQL } from 'drizzle-orm';
-import { nodes } from '../../db/tenancy/nodes.ts';
-import { auditLog } from '../../events/tables.ts';
+import { nodes } from '../../schema/nodes.ts';
+import { auditLog, AuditLogEntry } from '../../schema/events/audit-log-entry.ts';
 import { projector } from '../../kernel/output/projector.ts';
 import { bare, type BareReply } from '../../kernel/output/reply.ts';
 import type { InputOf } from '../../kernel/operation.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
 import type { Context } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import type { auditFilters } from './filters.ts';
-import { entryConditions } from './filters.ts';
+import { type auditFilters, entryConditions } from './filters.ts';
 import { formats, type Format } from './export-format.ts';
-import { AuditLogEntry } from '../../features/audit/entry.ts';
 
 /**
  * How many sequence numbers of a chain one statement reads. The window counts all entries, not only those that match the
@@ -23,7 +21,7 @@ import { AuditLogEntry } from '../../features/audit/entry.ts';
 const WINDOW = 500;
 
 /** Which entries to export, and how. */
-export interface ExportRequest {
+interface ExportRequest {
   readonly scope: ResolvedScope;
   readonly includeProjects: boolean;
   /** Conditions besides the tenant node. */

@@ -1,12 +1,11 @@
 import { and, eq, gte, like, lt, or, sql, type SQL } from 'drizzle-orm';
 import { z } from 'zod';
-import { auditLog } from '../../events/tables.ts';
+import { auditLog, AuditLogEntry, AuditOutcome } from '../../schema/events/audit-log-entry.ts';
 import { fail } from '../../errors.ts';
 import type { InputOf } from '../../kernel/operation.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
 import { isoInput, uuid } from '../../kernel/input/values.ts';
 import { paging } from '../../kernel/input/inputs.ts';
-import { AuditLogEntry, AuditOutcome } from '../../features/audit/entry.ts';
 
 /** The list parameters, which the lists of a scope and of the installation share. */
 export const auditPaging = paging(AuditLogEntry);

@@ -1,33 +1,9 @@
 import { and, eq, inArray, isNotNull } from 'drizzle-orm';
-import { index, integer, pgTable, uuid as uuidColumn } from 'drizzle-orm/pg-core';
-import { time } from '../../db/query/columns.ts';
-import { projectApps } from '../../features/project-apps/project-app.ts';
+import { projectApps } from '../../schema/apps/project-app.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { SessionRow } from '../identity/sign-in.ts';
-
-/**
- * Ended sessions of which an app wants to know (OpenID Connect Back-Channel Logout 1.0). A row is removed when the app
- * answered, or after the last attempt.
- */
-export const logoutNotices = pgTable(
-  'logout_notices',
-  {
-    id: uuidColumn('id').primaryKey(),
-    projectAppId: uuidColumn('project_app_id')
-      .notNull()
-      .references(() => projectApps.id, { onDelete: 'cascade' }),
-    userId: uuidColumn('user_id').notNull(),
-    sessionId: uuidColumn('session_id').notNull(),
-    attempts: integer('attempts').notNull().default(0),
-    nextAttemptAt: time('next_attempt_at').notNull(),
-    createdAt: time('created_at').notNull(),
-  },
-  (table) => [
-    index('logout_notices_due').on(table.nextAttemptAt),
-    index('logout_notices_app').on(table.projectAppId),
-  ],
-);
+import { logoutNotices } from '../../schema/oauth/logout-notice.ts';
 
 /** Queues a notice for each ended session whose app wants one. The app knows a session only by an id_token. */
 export async function queueLogoutNotices(

@@ -6,13 +6,14 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import type { WebhookPorts } from '../webhook-delivery/delivery.ts';
 import { nextStep } from '../webhook-delivery/schedule.ts';
 import type { TargetGuard } from '../webhook-targets/target-guard.ts';
-import { isAttempt, logoutNotices } from './notice.ts';
+import { isAttempt } from './notice.ts';
+import { logoutNotices } from '../../schema/oauth/logout-notice.ts';
 
 /**
  * Tells apps that sessions ended, by a signed logout token (OpenID Connect Back-Channel Logout 1.0). An
  * attempt without a 2xx is repeated up to four times, in about an hour. Targets are checked like those of webhooks.
  */
-export interface BackchannelLogout {
+interface BackchannelLogout {
   /** Tells apps of what is due, and of what becomes due meanwhile. Never rejects. */
   readonly sendDue: () => Promise<void>;
   /** Resolves when nothing is due and nothing is being sent. */

@@ -1,31 +1,13 @@
 import { and, eq, isNull, or, sql, type SQL } from 'drizzle-orm';
-import { pgTable, text as textColumn, unique, uuid as uuidColumn } from 'drizzle-orm/pg-core';
 import { newOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
-import { bytea, time } from '../../db/query/columns.ts';
 import { isAnyOf } from '../../db/query/rows.ts';
-import { nodes } from '../../db/tenancy/nodes.ts';
-import { organizations } from '../../features/organizations/organization.ts';
-import { projectApps } from '../../features/project-apps/project-app.ts';
+import { nodes } from '../../schema/nodes.ts';
+import { organizations } from '../../schema/tenants/organization.ts';
+import { projectApps } from '../../schema/apps/project-app.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { DetectedImage } from '../pictures/image.ts';
-
-/** Uploaded logos of apps and organizations; `id` is that of the app or organization, `tenantId` its node. */
-export const logos = pgTable(
-  'logos',
-  {
-    id: uuidColumn('id').primaryKey(),
-    tenantId: uuidColumn('tenant_id')
-      .notNull()
-      .references(() => nodes.id, { onDelete: 'cascade' }),
-    /** Cannot be guessed, and anyone who knows it may see the logo. */
-    name: textColumn('name').notNull(),
-    mediaType: textColumn('media_type').notNull(),
-    bytes: bytea('bytes').notNull(),
-    createdAt: time('created_at').notNull(),
-  },
-  (table) => [unique('logos_name').on(table.name)],
-);
+import { logos } from '../../schema/tenants/logo.ts';
 
 const folder = (appUrl: string): string => `${appUrl}/api/pictures/`;
 

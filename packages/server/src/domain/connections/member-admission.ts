@@ -5,11 +5,11 @@ import type { Identity } from '../federation/providers/provider.ts';
 import type { Run, UserRow } from '../identity/sign-in.ts';
 import { userAsActor } from '../identity/user-node.ts';
 import { isMembership } from '../memberships/role-assignment.ts';
-import { organizationMembers } from '../memberships/membership.ts';
+import { organizationMembers } from '../../schema/rights/membership.ts';
 import { endUnboundSessions } from '../memberships/app-sessions.ts';
 import { joinOrganization } from '../memberships/organization.ts';
-import { organizationConnections } from '../../features/organization-connections/connection.ts';
-import { roles } from '../../features/roles/role.ts';
+import { organizationConnections } from '../../schema/tenants/organization-connection.ts';
+import { roles } from '../../schema/rights/role.ts';
 import { connectionById, vouchesFor, type LiveConnection } from './live-connection.ts';
 
 /** What a sign-in through a connection does besides proving who a person is. */

@@ -5,7 +5,7 @@ import { nodeOfApp, type LiveApp } from '../app-access/app.ts';
 import { parseScopes } from '../app-access/openid-scopes.ts';
 import { storeRehash, type Client } from '../app-tokens/client.ts';
 import type { Run } from '../identity/sign-in.ts';
-import { deviceAuthorizations } from './device-authorization.ts';
+import { deviceAuthorizations } from '../../schema/oauth/device-authorization.ts';
 import { newUserCode, shownCode } from './user-code.ts';
 
 /** The first request of a device (RFC 8628 §3.1, openid §10). */

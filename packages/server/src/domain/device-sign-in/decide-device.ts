@@ -3,7 +3,7 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { startAgainError } from '../sign-in-flow/flow.ts';
 import type { IdentifiedPerson } from '../sign-in-flow/flow-data.ts';
 import type { Run } from '../identity/sign-in.ts';
-import { deviceAuthorizations } from './device-authorization.ts';
+import { deviceAuthorizations } from '../../schema/oauth/device-authorization.ts';
 import { devicePage } from './begin-device.ts';
 
 /**

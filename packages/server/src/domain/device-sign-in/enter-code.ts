@@ -2,11 +2,11 @@ import { and, eq, gt, isNull } from 'drizzle-orm';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import type { Call, Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { networkOf } from '../../access/credentials/cidrs.ts';
+import { networkOf } from '../../kernel/input/cidrs.ts';
 import { serviceRequest } from '../service-sign-in/service-itself.ts';
 import type { AppRequest } from '../sign-in-flow/app-request.ts';
 import { devicePage } from './begin-device.ts';
-import { deviceAuthorizations } from './device-authorization.ts';
+import { deviceAuthorizations } from '../../schema/oauth/device-authorization.ts';
 import { assertMayEnter, countWrongCode, shownCode, typedCode, wrongCode } from './user-code.ts';
 
 /**

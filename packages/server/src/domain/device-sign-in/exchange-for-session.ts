@@ -5,12 +5,12 @@ import { fail } from '../../errors.ts';
 import type { Call, Services } from '../../kernel/context.ts';
 import { refuse, type Refusal } from '../../kernel/output/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { users } from '../../features/users/user.ts';
+import { users } from '../../schema/people/user.ts';
 import { canSignIn } from '../identity/password-sign-in.ts';
 import { newSession, openSession, SignIn, type NewSession, type Run } from '../identity/sign-in.ts';
 import { nodeOfUser } from '../identity/user-node.ts';
 import { lockUser } from '../identity/verification.ts';
-import { deviceAuthorizations } from './device-authorization.ts';
+import { deviceAuthorizations } from '../../schema/oauth/device-authorization.ts';
 import { isTooEarly } from './interval.ts';
 
 /**

@@ -29,7 +29,7 @@ import {
 import { userAsActor } from '../identity/user-node.ts';
 import { lockUser } from '../identity/verification.ts';
 import { isOwnerOverdue } from '../sign-in-protection/verification-deadline.ts';
-import { deviceAuthorizations } from './device-authorization.ts';
+import { deviceAuthorizations } from '../../schema/oauth/device-authorization.ts';
 import { isTooEarly } from './interval.ts';
 
 /**
@@ -42,7 +42,7 @@ interface DeviceRequest {
   readonly resource?: string | readonly string[] | undefined;
 }
 
-export interface PreparedDevice {
+interface PreparedDevice {
   readonly client: Client;
   readonly hash: string;
   /** Null until the user has approved. */

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm';
 import type { Run } from '../identity/sign-in.ts';
-import { deviceAuthorizations } from './device-authorization.ts';
+import { deviceAuthorizations } from '../../schema/oauth/device-authorization.ts';
 
 /** A clock that runs a little fast is no reason to slow a device down. */
 const TOLERANCE_MS = 500;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { OperatorAct, OperatorSource } from '../../features/installation/operator.ts';
+import { OperatorAct, OperatorSource } from '../../schema/operators/operator.ts';
 import { uuid } from '../../kernel/input/values.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { uuid } from '../../kernel/input/values.ts';
-import { roleIdOf } from '../../access/built-in.ts';
-import { OrganizationConnection } from '../../features/organization-connections/connection.ts';
-import { OrganizationDomain } from '../../features/organization-domains/domain.ts';
+import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
+import { OrganizationConnection } from '../../schema/tenants/organization-connection.ts';
+import { OrganizationDomain } from '../../schema/tenants/organization-domain.ts';
 import { base, type, type EventType } from './event-type.ts';
 import { deleted } from './examples.ts';
 

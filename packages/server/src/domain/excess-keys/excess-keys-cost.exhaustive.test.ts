@@ -11,7 +11,7 @@ import {
   type Vendor,
 } from '../../../test/support/grants.ts';
 import { rowsOf } from '../../db/query/rows.ts';
-import { roleIdOf } from '../../access/built-in.ts';
+import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
 
 /**
  * The vendor adds to a role by which a machine of each customer outgrows the maker of its key: the number of statements

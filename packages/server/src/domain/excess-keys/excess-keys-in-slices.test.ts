@@ -3,7 +3,7 @@ import { startApp, type TestApp } from '../../../test/support/app.ts';
 import { storyTransports } from '../../../test/support/breadth.ts';
 import { unique } from '../../../test/support/client.ts';
 import { customerOf, grantTo, memberOf, vendorOf, type Vendor } from '../../../test/support/grants.ts';
-import { roleIdOf } from '../../access/built-in.ts';
+import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
 
 /** Keys of a customer's service users, who gain rights in a project that was granted to the customer. */
 let app: TestApp;

@@ -8,7 +8,7 @@ import { missingPermissions, type WantedPermission } from '../../access/delegati
 import type { Recording } from '../../kernel/event.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { ApiKey, apiKeys, apiKeySecrets, statusSql } from '../../features/api-keys/api-key.ts';
+import { ApiKey, apiKeys, apiKeySecrets, statusSql } from '../../schema/machines/api-key.ts';
 import { systemActor } from '../identity/user-node.ts';
 import { keysOfOthers, isLive, type KeyOfAnother } from './keys-of-others.ts';
 
@@ -17,13 +17,13 @@ import { keysOfOthers, isLive, type KeyOfAnother } from './keys-of-others.ts';
  * may have kept the secret, would gain rights together with that user. So the key is revoked by the mutation through which
  * its user gains a right that its maker does not hold at that time.
  */
-export const REASON = 'userRightsGrew';
+const REASON = 'userRightsGrew';
 
 /**
  * Revokes the keys whose users have gained more than the makers hold, and returns what to record. `invalidate`
  * invalidates their tokens.
  */
-export type EndExcessKeys = (invalidate: (topic: string) => void) => Promise<Recording[]>;
+type EndExcessKeys = (invalidate: (topic: string) => void) => Promise<Recording[]>;
 
 /**
  * Reads the rights of the users of such keys at the node and in the projects below it. Call it before the change, without

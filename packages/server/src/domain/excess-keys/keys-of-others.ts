@@ -1,8 +1,8 @@
 import { and, eq, isNull, ne, or, sql, type SQL } from 'drizzle-orm';
 import { grantedScope, sliceAsJson, type Slice } from '../../access/grants/granted-scope.ts';
 import { preparedRowsOf } from '../../db/connection/prepared.ts';
-import { apiKeys } from '../../features/api-keys/api-key.ts';
-import { projects } from '../../features/projects/project.ts';
+import { apiKeys } from '../../schema/machines/api-key.ts';
+import { projects } from '../../schema/tenants/project.ts';
 import type { ResolvedScope, ScopeRef } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 

@@ -14,9 +14,9 @@ import { newSession, openSession, type NewSession, type Run, type UserRow } from
 import { endSessions } from '../sessions/live-sessions.ts';
 import { nodeOfUser, systemActor, userAsActor } from '../identity/user-node.ts';
 import { lockUser } from '../identity/verification.ts';
-import { sessions } from '../../features/me/session.ts';
-import { users } from '../../features/users/user.ts';
-import { cliCodes } from './cli-code.ts';
+import { sessions } from '../../schema/sign-in/session.ts';
+import { users } from '../../schema/people/user.ts';
+import { cliCodes } from '../../schema/oauth/cli-code.ts';
 import { invalidRedirect, isLoopback, withQuery } from './destination.ts';
 import { beginFlow, clearFlowCookie, findFlowByCookie, consumeFlow } from '../sign-in-flow/flow.ts';
 import type { CliRequest, WaitingDevice } from '../sign-in-flow/app-request.ts';
@@ -148,7 +148,7 @@ export async function decideCliSignIn(
 }
 
 /** What the exchange needs, prepared before its transaction opens. */
-export interface PreparedCliExchange {
+interface PreparedCliExchange {
   readonly userId: string;
   /** Null when no session will open: the code was used, or the user may not sign in. */
   readonly session: NewSession | null;

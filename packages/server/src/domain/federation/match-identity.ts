@@ -1,7 +1,7 @@
 import { and, eq } from 'drizzle-orm';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { authenticationMethods, MAX_METHODS } from '../../features/me/authentication-method.ts';
-import { isLockedOut } from '../../features/me/failed-attempts.ts';
+import { authenticationMethods, MAX_METHODS } from '../../schema/sign-in/authentication-method.ts';
+import { isLockedOut } from '../sign-in-protection/lockout.ts';
 import { findAddressOwner } from '../identity/address.ts';
 import { canSignIn } from '../identity/password-sign-in.ts';
 import { createUser } from '../identity/registration.ts';
@@ -17,7 +17,7 @@ import {
   removeClaims,
   settleLostClaims,
 } from '../identity/verification.ts';
-import { users } from '../../features/users/user.ts';
+import { users } from '../../schema/people/user.ts';
 import type { FlowError } from './destination.ts';
 import { methodOfIdentity, providerKeyOf, type Identity } from './providers/provider.ts';
 
@@ -29,7 +29,7 @@ import { methodOfIdentity, providerKeyOf, type Identity } from './providers/prov
  * The account is locked before addresses and users, so that of two concurrent sign-ins of a new account the second
  * finds the user that the first created.
  */
-export type MatchResult = { readonly user: UserRow } | { readonly error: FlowError };
+type MatchResult = { readonly user: UserRow } | { readonly error: FlowError };
 
 type NewUser = Parameters<typeof createUser>[1];
 type MethodRow = typeof authenticationMethods.$inferSelect;

@@ -1,7 +1,7 @@
 import { and, eq, isNull, sql } from 'drizzle-orm';
-import { nodes } from '../../db/tenancy/nodes.ts';
+import { nodes } from '../../schema/nodes.ts';
 import { rowsOf } from '../../db/query/rows.ts';
-import { roles } from '../../features/roles/role.ts';
+import { roles } from '../../schema/rights/role.ts';
 import type { LiveApp } from '../app-access/app.ts';
 import {
   appFor,
@@ -16,14 +16,14 @@ import type { AppRequest } from '../sign-in-flow/app-request.ts';
 import type { Run } from '../identity/sign-in.ts';
 import { userAsActor } from '../identity/user-node.ts';
 import { addProjectUser } from '../memberships/project.ts';
-import { projectUserRoles, projectUsers } from '../memberships/membership.ts';
+import { projectUserRoles, projectUsers } from '../../schema/rights/membership.ts';
 import type { SignInCandidate } from './app-sign-in.ts';
 
 /**
  * For which organization a user signs in (openid §12): the one that the app names or that the user chose; else the only one
  * they have. A user who also uses the project without an organization can choose that too.
  */
-export type OrganizationDecision =
+type OrganizationDecision =
   | 'denied'
   | 'choose'
   /** The organization insists on its own identity provider. */
@@ -36,7 +36,7 @@ export type OrganizationDecision =
     };
 
 /** What the user can choose from; `alone`: they are a user of the project itself, and no member of its owner. */
-export interface SignInChoices {
+interface SignInChoices {
   readonly organizations: readonly AppOrganization[];
   readonly alone: boolean;
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AccountType } from '../identity/account.ts';
+import { AccountType } from '../../schema/people/account.ts';
 
 /** What the operations of GitHub and of OpenID Connect providers have in common. */
 

@@ -53,7 +53,7 @@ export async function beginProviderSignIn(
   return provider.signInPage(state, verifier);
 }
 
-export interface ProviderResult {
+interface ProviderResult {
   readonly flow: Flow<'provider'>;
   readonly outcome: Identity | FlowError;
 }

@@ -1,46 +1,8 @@
-import { and, asc, eq, isNull, sql } from 'drizzle-orm';
-import { index, pgTable, text as textColumn, uniqueIndex } from 'drizzle-orm/pg-core';
-import { z } from 'zod';
-import { deletedIndex, rowColumns, userColumn } from '../../db/query/columns.ts';
-import { nodes } from '../../db/tenancy/nodes.ts';
-import { entity, serverSet } from '../../kernel/entity.ts';
+import { and, asc, eq, isNull } from 'drizzle-orm';
+import { nodes } from '../../schema/nodes.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { uuid } from '../../kernel/input/values.ts';
 import type { Run } from './sign-in.ts';
-
-/** Each account is a tenant node with the same id. */
-export const accounts = pgTable(
-  'accounts',
-  {
-    ...rowColumns(),
-    type: textColumn('type', { enum: ['personal', 'organization'] }).notNull(),
-    ownerId: userColumn('owner_id'),
-  },
-  (table) => [
-    deletedIndex('accounts', table),
-    index('accounts_owner').on(table.ownerId),
-    index('accounts_created').on(table.createdAt, table.id),
-    uniqueIndex('accounts_type_taken')
-      .on(table.ownerId, table.type)
-      .where(sql`deleted_at is null`),
-  ],
-);
-
-export const AccountType = z.enum(['personal', 'organization']).meta({
-  id: 'AccountType',
-  description: 'personal: holds projects; organization: holds organizations too.',
-});
-
-/** A user owns accounts: a `personal` account holds projects, an `organization` account organizations and projects. */
-export const Account = entity('Account', {
-  table: accounts,
-  doc: 'The root of a tenant tree, owned by one user.',
-  fields: {
-    type: serverSet(AccountType.describe('What the account may hold.')),
-    ownerId: serverSet(uuid.describe('Id of the user who owns it.')),
-  },
-  sort: ['createdAt', 'type'],
-});
+import { accounts } from '../../schema/people/account.ts';
 
 /** The live accounts of the user, the oldest first. */
 export const accountsOf = (tx: Executor, userId: string) =>

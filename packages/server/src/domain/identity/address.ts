@@ -1,7 +1,7 @@
 import { and, asc, eq } from 'drizzle-orm';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { authenticationMethods } from '../../features/me/authentication-method.ts';
-import { users } from '../../features/users/user.ts';
+import { authenticationMethods } from '../../schema/sign-in/authentication-method.ts';
+import { users } from '../../schema/people/user.ts';
 import type { UserRow } from './sign-in.ts';
 
 /**

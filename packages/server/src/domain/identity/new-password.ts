@@ -4,7 +4,7 @@ import { fail } from '../../errors.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { Actor } from '../../kernel/event.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { authenticationMethods, passwords } from '../../features/me/authentication-method.ts';
+import { authenticationMethods, passwords } from '../../schema/sign-in/authentication-method.ts';
 import { endProofs } from '../sign-in-protection/pending-proofs.ts';
 import { userData, type Run, type UserRow } from './sign-in.ts';
 import { endSessions } from '../sessions/live-sessions.ts';

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { email, normalizationFault, refusal } from '../../kernel/input/values.ts';
-import { authenticationMethods, passwords } from '../../features/me/authentication-method.ts';
-import { isLockedOut } from '../../features/me/failed-attempts.ts';
-import { users } from '../../features/users/user.ts';
+import { authenticationMethods, passwords } from '../../schema/sign-in/authentication-method.ts';
+import { isLockedOut } from '../sign-in-protection/lockout.ts';
+import { users } from '../../schema/people/user.ts';
 import { sampleOfHashes } from '../sign-in-protection/hash-sample.ts';
 import type { UserRow } from './sign-in.ts';
 

@@ -1,12 +1,11 @@
 import { and, eq, inArray, lte } from 'drizzle-orm';
-import type { DoorwardError } from '../../errors.ts';
-import { fail } from '../../errors.ts';
+import { type DoorwardError, fail } from '../../errors.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { NodeRef } from '../../kernel/event.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { authenticationMethods, passwords } from '../../features/me/authentication-method.ts';
+import { authenticationMethods, passwords } from '../../schema/sign-in/authentication-method.ts';
 import { nodeOfUser, userAsActor } from './user-node.ts';
-import { users } from '../../features/users/user.ts';
+import { users } from '../../schema/people/user.ts';
 import { createAccount } from './account.ts';
 import { findAddressOwner } from './address.ts';
 import { assertPassword } from './new-password.ts';
@@ -40,7 +39,7 @@ interface Prepared<S extends NewSession | null> {
   readonly session: S;
 }
 
-export type PreparedRegistration = Prepared<NewSession | null>;
+type PreparedRegistration = Prepared<NewSession | null>;
 
 const takenError = (path: string): DoorwardError => fail('CONFLICT', { details: [{ path, code: 'taken' }] });
 

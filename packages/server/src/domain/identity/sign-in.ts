@@ -1,20 +1,20 @@
 import { z } from 'zod';
 import { firstRefreshToken, hashRefreshToken } from '../../crypto/tokens/refresh-token.ts';
-import { SYSTEM_NODE } from '../../db/tenancy/nodes.ts';
+import { SYSTEM_NODE } from '../../schema/nodes.ts';
 import type { Context, Services } from '../../kernel/context.ts';
 import type { Changes } from '../../kernel/event.ts';
 import { projector } from '../../kernel/output/projector.ts';
 import { iso } from '../../kernel/input/values.ts';
-import { rememberNetwork } from '../../features/me/failed-attempts.ts';
-import { sessions } from '../../features/me/session.ts';
+import { rememberNetwork } from '../sign-in-protection/lockout.ts';
+import { sessions } from '../../schema/sign-in/session.ts';
 import { BOUND_HOURS } from '../connections/live-connection.ts';
-import { isEnrolled } from '../../features/mfa/mfa-factor.ts';
-import type { OpenidScope } from '../app-access/openid-scopes.ts';
+import { isEnrolled } from '../second-factor/enrolment.ts';
+import type { OpenidScope } from '../../schema/apps/openid-scope.ts';
 import { endLeastUsed } from '../sessions/session-limit.ts';
-import { Account, accountsOf, createAccount } from './account.ts';
+import { Account } from '../../schema/people/account.ts';
+import { accountsOf, createAccount } from './account.ts';
 import { nodeOfUser, userAsActor } from './user-node.ts';
-import type { users } from '../../features/users/user.ts';
-import { SignedInUser, User } from '../../features/users/user.ts';
+import { type users, SignedInUser, User } from '../../schema/people/user.ts';
 import { sessionData } from '../sessions/live-sessions.ts';
 
 /**

@@ -2,7 +2,7 @@ import { asc, desc, sql, type SQL } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Actor, NodeRef } from '../../kernel/event.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { accounts } from './account.ts';
+import { accounts } from '../../schema/people/account.ts';
 
 /**
  * The node to which a user's events and audit entries belong: their personal account, else their other account

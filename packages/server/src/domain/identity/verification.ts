@@ -2,14 +2,14 @@ import { and, asc, desc, eq, gt, inArray, isNull, ne, or, sql } from 'drizzle-or
 import { z } from 'zod';
 import { hashOneTimeToken, newOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { fail } from '../../errors.ts';
-import { authenticationMethods } from '../../features/me/authentication-method.ts';
+import { authenticationMethods } from '../../schema/sign-in/authentication-method.ts';
 import { deleteUser } from '../memberships/delete-user.ts';
 import { nodeOfUser, systemActor, userAsActor } from './user-node.ts';
-import { users } from '../../features/users/user.ts';
+import { users } from '../../schema/people/user.ts';
 import { findAddressOwner } from './address.ts';
 import { consumeMailQuota } from '../sign-in-protection/mail-limit.ts';
 import { recordMethodChange } from '../sign-in-protection/method-changes.ts';
-import { oneTimeTokens } from './one-time-token.ts';
+import { oneTimeTokens } from '../../schema/sign-in/one-time-token.ts';
 import { userData, type Run, type UserRow } from './sign-in.ts';
 import { verificationMail } from './verification-mail.ts';
 import { flushMails } from './flush-mails.ts';

@@ -1,9 +1,9 @@
 import { and, count, eq, isNull, sql } from 'drizzle-orm';
-import { nodes } from '../../db/tenancy/nodes.ts';
+import { nodes } from '../../schema/nodes.ts';
 import { withoutRls } from '../../db/tenancy/rls.ts';
 import { fail } from '../../errors.ts';
 import type { Changes } from '../../kernel/event.ts';
-import { users } from '../../features/users/user.ts';
+import { users } from '../../schema/people/user.ts';
 import { lockUser } from '../identity/verification.ts';
 import type { Run } from '../identity/sign-in.ts';
 import { deleteUser } from './delete-user.ts';
@@ -13,9 +13,10 @@ import {
   assertNotOwnRoles,
   isMembership,
   rolesToAssign,
+  type MembershipRun,
+  type RoleRef,
 } from './role-assignment.ts';
-import type { MembershipRun, RoleRef } from './role-assignment.ts';
-import { accountServiceUsers } from './membership.ts';
+import { accountServiceUsers } from '../../schema/rights/membership.ts';
 
 /**
  * Service users of an account, each with one built-in role of its level. They may be members of the account's organizations
@@ -24,7 +25,7 @@ import { accountServiceUsers } from './membership.ts';
 type ServiceUserRow = typeof accountServiceUsers.$inferSelect;
 
 /** A node has few machines. So a caller with `User:Create` cannot fill a tenant with users. */
-export const MAX_SERVICE_USERS = 50;
+const MAX_SERVICE_USERS = 50;
 
 /**
  * Call it after the insert. It counts under the lock of the tenant node, which the mutation needs anyway, so concurrent

@@ -4,12 +4,12 @@ import { isAnyOf } from '../../db/query/rows.ts';
 import { withoutRls } from '../../db/tenancy/rls.ts';
 import type { Context } from '../../kernel/context.ts';
 import type { NodeRef, Recording } from '../../kernel/event.ts';
-import { projectCodes } from '../app-tokens/project-code.ts';
+import { projectCodes } from '../../schema/oauth/project-code.ts';
 import { queueLogoutNotices } from '../backchannel-logout/notice.ts';
-import { deviceAuthorizations } from '../device-sign-in/device-authorization.ts';
+import { deviceAuthorizations } from '../../schema/oauth/device-authorization.ts';
 import { liveSessions, sessionData } from '../sessions/live-sessions.ts';
 import { nodesOfUsers, systemActor } from '../identity/user-node.ts';
-import { sessions } from '../../features/me/session.ts';
+import { sessions } from '../../schema/sign-in/session.ts';
 
 /**
  * A user's sessions with an app end when the app is deleted, and when the user loses access to its project (identity

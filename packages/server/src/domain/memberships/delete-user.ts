@@ -1,21 +1,21 @@
 import { asc, eq } from 'drizzle-orm';
 import { deleteNodes } from '../../db/tenancy/tenant-tree.ts';
 import type { Actor, Recording } from '../../kernel/event.ts';
-import { oneTimeTokens } from '../identity/one-time-token.ts';
+import { oneTimeTokens } from '../../schema/sign-in/one-time-token.ts';
 import { endProofs } from '../sign-in-protection/pending-proofs.ts';
 import { accountsOf } from '../identity/account.ts';
 import { userData, type Run, type UserRow } from '../identity/sign-in.ts';
 import { endSessions } from '../sessions/live-sessions.ts';
 import { nodeOfUser } from '../identity/user-node.ts';
-import { authenticationMethods } from '../../features/me/authentication-method.ts';
-import { users } from '../../features/users/user.ts';
-import { organizationMembers, projectUsers } from './membership.ts';
+import { authenticationMethods } from '../../schema/sign-in/authentication-method.ts';
+import { users } from '../../schema/people/user.ts';
+import { organizationMembers, projectUsers } from '../../schema/rights/membership.ts';
 import { recordEndedGrants } from './grant-entries.ts';
 import { endMembership } from './organization.ts';
 import { endOwnKeys, leaveEveryProject } from './project.ts';
 
 /** The result of a deletion. */
-export interface DeletedUser {
+interface DeletedUser {
   readonly deletedAt: Date;
   /** Accounts, organizations and projects that were deleted with the user. */
   readonly nodeIds: ReadonlySet<string>;

@@ -6,8 +6,8 @@ import type { Context } from '../../kernel/context.ts';
 import type { NodeRef, Recording } from '../../kernel/event.ts';
 import { projector } from '../../kernel/output/projector.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
-import { grantedRoleIds, ProjectGrant, projectGrants } from '../../features/project-grants/grant.ts';
-import { projects } from '../../features/projects/project.ts';
+import { grantedRoleIds, ProjectGrant, projectGrants } from '../../schema/tenants/project-grant.ts';
+import { projects } from '../../schema/tenants/project.ts';
 
 /** What the owner of a project and its customer read of a change of their grant. */
 

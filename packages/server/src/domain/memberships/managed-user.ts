@@ -1,11 +1,11 @@
 import { and, eq, isNull, notExists, sql } from 'drizzle-orm';
-import { nodes } from '../../db/tenancy/nodes.ts';
+import { nodes } from '../../schema/nodes.ts';
 import { withoutRls } from '../../db/tenancy/rls.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { projector } from '../../kernel/output/projector.ts';
-import { User, users } from '../../features/users/user.ts';
+import { User, users } from '../../schema/people/user.ts';
 import type { MembershipRun } from './role-assignment.ts';
-import { accountServiceUsers, organizationMembers, projectUsers } from './membership.ts';
+import { accountServiceUsers, organizationMembers, projectUsers } from '../../schema/rights/membership.ts';
 
 /**
  * Deletes a managed user who has no membership left, and records `user.deleted`; does nothing for other users. A

@@ -1,11 +1,11 @@
 import { and, eq, isNull, sql } from 'drizzle-orm';
-import { ORGANIZATION_OWNER } from '../../access/built-in.ts';
+import { ORGANIZATION_OWNER } from '../../schema/rights/built-in-ids.ts';
 import { withoutRls } from '../../db/tenancy/rls.ts';
 import { fail } from '../../errors.ts';
 import type { NodeRef } from '../../kernel/event.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { projects } from '../../features/projects/project.ts';
-import { users } from '../../features/users/user.ts';
+import { projects } from '../../schema/tenants/project.ts';
+import { users } from '../../schema/people/user.ts';
 import {
   assertCanReassign,
   assertNotOwnRoles,
@@ -14,20 +14,21 @@ import {
   isMembership,
   ownerIsNoMachine,
   rolesToAssign,
+  type MembershipRun,
+  type RoleRef,
 } from './role-assignment.ts';
-import type { MembershipRun, RoleRef } from './role-assignment.ts';
 import { assertHoldsAllInProjects } from './project-roles.ts';
 import { endManagedUser } from './managed-user.ts';
-import { organizationMembers } from './membership.ts';
+import { organizationMembers } from '../../schema/rights/membership.ts';
 import { endSessionsForOrganization } from './app-sessions.ts';
 import { endOwnKeys, leaveSlicesOf, removeProjectUser, removeTags } from './project.ts';
-import { apiKeys } from '../../features/api-keys/api-key.ts';
+import { apiKeys } from '../../schema/machines/api-key.ts';
 
 /**
  * Membership of organizations: joining, changing the role, leaving. A database trigger protects the last owner
  * (migrations/0002); the code here checks the rights of the caller.
  */
-export type MemberRow = typeof organizationMembers.$inferSelect;
+type MemberRow = typeof organizationMembers.$inferSelect;
 
 interface Joining {
   readonly organizationId: string;

@@ -2,9 +2,9 @@ import { and, eq, isNull } from 'drizzle-orm';
 import { assertCanGrant } from '../../access/delegation/delegation.ts';
 import { withoutRls } from '../../db/tenancy/rls.ts';
 import { callerOf } from '../../kernel/context.ts';
-import { projects } from '../../features/projects/project.ts';
+import { projects } from '../../schema/tenants/project.ts';
 import type { MembershipRun } from './role-assignment.ts';
-import { projectUserRoles } from './membership.ts';
+import { projectUserRoles } from '../../schema/rights/membership.ts';
 
 /**
  * Asserts that the caller holds, in each project of the organization or account, all that the member holds there by

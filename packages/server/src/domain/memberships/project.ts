@@ -4,9 +4,9 @@ import { loadSubject, rolesOf } from '../../access/grants/grants.ts';
 import { fail } from '../../errors.ts';
 import type { Recording } from '../../kernel/event.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { apiKeys } from '../../features/api-keys/api-key.ts';
-import { projects } from '../../features/projects/project.ts';
-import { userTags } from '../../features/users/user.ts';
+import { apiKeys } from '../../schema/machines/api-key.ts';
+import { projects } from '../../schema/tenants/project.ts';
+import { userTags } from '../../schema/people/user.ts';
 import { endSessionsInLostProjects } from './app-sessions.ts';
 import { noteSliceRoles, slicesOf } from './slices.ts';
 import {
@@ -18,10 +18,10 @@ import {
 } from './role-assignment.ts';
 import type { MembershipRun, RoleRef } from './role-assignment.ts';
 import { endManagedUser } from './managed-user.ts';
-import { projectUserRoles, projectUsers } from './membership.ts';
+import { projectUserRoles, projectUsers } from '../../schema/rights/membership.ts';
 
 /** Users of a project: adding them, changing their roles, removing them. The scope of the call is the project. */
-export type ProjectUserRow = typeof projectUsers.$inferSelect;
+type ProjectUserRow = typeof projectUsers.$inferSelect;
 
 interface Joining {
   readonly userId: string;

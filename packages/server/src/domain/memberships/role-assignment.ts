@@ -1,5 +1,5 @@
 import { and, eq, inArray } from 'drizzle-orm';
-import { ORGANIZATION_OWNER } from '../../access/built-in.ts';
+import { ORGANIZATION_OWNER } from '../../schema/rights/built-in-ids.ts';
 import { assertCanGrant } from '../../access/delegation/delegation.ts';
 import { loadSubject, rolesOf } from '../../access/grants/grants.ts';
 import { assertRecentSignIn } from '../../access/guard.ts';
@@ -8,7 +8,7 @@ import { visible } from '../../db/query/visible-rows.ts';
 import { fail, type DoorwardError } from '../../errors.ts';
 import { callerOf, isManagementKey, type Context } from '../../kernel/context.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
-import { Role, roles } from '../../features/roles/role.ts';
+import { Role, roles } from '../../schema/rights/role.ts';
 import { lockGrantedRoles } from './slices.ts';
 
 /**

@@ -7,7 +7,7 @@ import type { ResolvedScope } from '../../kernel/scope.ts';
 import { assertHoldsAllOf, isMembership, type MembershipRun } from './role-assignment.ts';
 import { assertHoldsAllInProjects } from './project-roles.ts';
 import { changeAccountRole, leaveAccount, lockServiceUser } from './account.ts';
-import { membershipTableOf, projectUserRoles } from './membership.ts';
+import { membershipTableOf, projectUserRoles } from '../../schema/rights/membership.ts';
 import { changeMemberRole, leaveOrganization, lockMember } from './organization.ts';
 import { changeProjectRoles, leaveProject, lockProjectUser } from './project.ts';
 import type { Run } from '../identity/sign-in.ts';

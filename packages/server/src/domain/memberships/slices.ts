@@ -1,12 +1,12 @@
 import { and, eq, inArray, isNull, or, sql } from 'drizzle-orm';
-import { nodes } from '../../db/tenancy/nodes.ts';
+import { nodes } from '../../schema/nodes.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 import { fail } from '../../errors.ts';
 import type { ResolvedScope, ScopeRef } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { projectGrantRoles, projectGrants } from '../../features/project-grants/grant.ts';
-import { projects } from '../../features/projects/project.ts';
-import { projectUserRoles } from './membership.ts';
+import { projectGrantRoles, projectGrants } from '../../schema/tenants/project-grant.ts';
+import { projects } from '../../schema/tenants/project.ts';
+import { projectUserRoles } from '../../schema/rights/membership.ts';
 import type { MembershipRun } from './role-assignment.ts';
 
 /**

@@ -1,13 +1,13 @@
 import { eq, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { roleIdOf } from '../../access/built-in.ts';
+import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
 import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import { codeShown } from '../../../test/support/authenticator.ts';
 import { storyTransports } from '../../../test/support/breadth.ts';
 import { type Person, type Via } from '../../../test/support/client.ts';
-import { auditLog } from '../../events/tables.ts';
-import { users } from '../../features/users/user.ts';
-import { notifications } from './notification.ts';
+import { auditLog } from '../../schema/events/audit-log-entry.ts';
+import { users } from '../../schema/people/user.ts';
+import { notifications } from '../../schema/people/notification.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -1,12 +1,12 @@
 import { and, eq, isNull, ne } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/pg-core';
-import { ORGANIZATION_OWNER } from '../../access/built-in.ts';
-import { SYSTEM_NODE } from '../../db/tenancy/nodes.ts';
-import { organizations } from '../../features/organizations/organization.ts';
-import { users } from '../../features/users/user.ts';
+import { ORGANIZATION_OWNER } from '../../schema/rights/built-in-ids.ts';
+import { SYSTEM_NODE } from '../../schema/nodes.ts';
+import { organizations } from '../../schema/tenants/organization.ts';
+import { users } from '../../schema/people/user.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import type { OperatorAct } from '../../features/installation/operator.ts';
-import { organizationMembers } from '../memberships/membership.ts';
+import type { OperatorAct } from '../../schema/operators/operator.ts';
+import { organizationMembers } from '../../schema/rights/membership.ts';
 import { activeOperators } from '../operators/operators.ts';
 import { idIn, type DraftResult, type RuleInput } from './notification-draft.ts';
 

@@ -1,4 +1,4 @@
-import type { OperatorAct } from '../../features/installation/operator.ts';
+import type { OperatorAct } from '../../schema/operators/operator.ts';
 import type { Language, Text, TextParams } from './texts.ts';
 
 /** What users and owners read about the acts of operators, and operators about a new one. */

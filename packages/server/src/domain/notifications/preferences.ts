@@ -1,11 +1,17 @@
 import { and, eq, inArray, ne, sql } from 'drizzle-orm';
 import { fail } from '../../errors.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { channels, kindOf, notificationPreferences, notificationTypes } from './notification.ts';
-import type { Channel, NotificationType } from './notification.ts';
+import {
+  channels,
+  kindOf,
+  notificationPreferences,
+  notificationTypes,
+  type Channel,
+  type NotificationType,
+} from '../../schema/people/notification.ts';
 
 /** A stored preference, or the default. */
-export interface Preference {
+interface Preference {
   readonly type: NotificationType;
   readonly channel: Channel;
   readonly enabled: boolean;

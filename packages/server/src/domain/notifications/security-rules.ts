@@ -1,7 +1,7 @@
 import { and, eq, gt, isNull, lt, ne, or } from 'drizzle-orm';
-import { networkOf } from '../../access/credentials/cidrs.ts';
-import { sessions } from '../../features/me/session.ts';
-import { users } from '../../features/users/user.ts';
+import { networkOf } from '../../kernel/input/cidrs.ts';
+import { sessions } from '../../schema/sign-in/session.ts';
+import { users } from '../../schema/people/user.ts';
 import { idIn, type DraftResult, type RuleInput } from './notification-draft.ts';
 import type { TextParams } from './texts.ts';
 

@@ -1,8 +1,8 @@
 import { formatTime } from '../../events/mail/mail-layout.ts';
-import type { OperatorAct } from '../../features/installation/operator.ts';
+import type { OperatorAct } from '../../schema/operators/operator.ts';
 import { operatorTexts } from './operator-texts.ts';
 import { organizationTexts } from './organization-texts.ts';
-import type { NotificationType } from './notification.ts';
+import type { NotificationType } from '../../schema/people/notification.ts';
 
 export type Language = 'en' | 'de' | 'es' | 'fr';
 

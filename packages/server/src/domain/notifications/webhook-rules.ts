@@ -1,11 +1,11 @@
 import { and, eq, isNull, sql } from 'drizzle-orm';
-import { ACCOUNT_OWNER, resourceIdOf } from '../../access/built-in.ts';
+import { ACCOUNT_OWNER, resourceIdOf } from '../../schema/rights/built-in-ids.ts';
 import { rolePermissions } from '../../access/grants/role-permissions.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { projectGrants } from '../../features/project-grants/grant.ts';
-import { projects } from '../../features/projects/project.ts';
-import { webhookSubscriptions } from '../../features/webhook-subscriptions/subscription.ts';
+import { projectGrants } from '../../schema/tenants/project-grant.ts';
+import { projects } from '../../schema/tenants/project.ts';
+import { webhookSubscriptions } from '../../schema/webhooks/webhook-subscription.ts';
 import type { DraftResult, RuleInput } from './notification-draft.ts';
 
 /** The failing subscription and the users who can repair it. */

@@ -1,4 +1,4 @@
-import type { OperatorAct } from '../../features/installation/operator.ts';
+import type { OperatorAct } from '../../schema/operators/operator.ts';
 import { callerOf, type Context } from '../../kernel/context.ts';
 import type { Actor, NodeRef } from '../../kernel/event.ts';
 import type { Run } from '../identity/sign-in.ts';

@@ -1,6 +1,6 @@
 import { asc, eq, gt } from 'drizzle-orm';
 import type { OperatorRules } from '../../access/operators.ts';
-import { preparedOperators } from '../../features/installation/operator.ts';
+import { preparedOperators } from '../../schema/operators/operator.ts';
 import type { SystemAct } from '../../events/system-act.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
@@ -22,7 +22,7 @@ import { operatorRoleOf, readOperators } from './read-operators.ts';
 type AddressFault = 'unable' | 'exists' | 'unknown' | 'configured' | 'last';
 
 /** Why nothing was changed. */
-export class OperatorRefused extends Error {
+class OperatorRefused extends Error {
   override readonly name = 'OperatorRefused';
   readonly fault: AddressFault;
 

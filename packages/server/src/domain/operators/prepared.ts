@@ -1,8 +1,8 @@
 import { and, asc, eq, gt, isNull } from 'drizzle-orm';
 import type { ActAsSystem, SystemAct } from '../../events/system-act.ts';
-import { authenticationMethods } from '../../features/me/authentication-method.ts';
-import { preparedOperators } from '../../features/installation/operator.ts';
-import { users } from '../../features/users/user.ts';
+import { authenticationMethods } from '../../schema/sign-in/authentication-method.ts';
+import { preparedOperators } from '../../schema/operators/operator.ts';
+import { users } from '../../schema/people/user.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { lockUser } from '../identity/verification.ts';

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { installationRoles } from '../../access/installation-roles.ts';
 import { operatorRows, type OperatorRules } from '../../access/operators.ts';
 import { rowsOf } from '../../db/query/rows.ts';
-import type { Operator, OperatorSource } from '../../features/installation/operator.ts';
+import type { Operator, OperatorSource } from '../../schema/operators/operator.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 
 export const operatorRoleOf = (roleId: string) => ({

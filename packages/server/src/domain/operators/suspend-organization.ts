@@ -1,6 +1,6 @@
 import { and, eq, isNull } from 'drizzle-orm';
 import { fail } from '../../errors.ts';
-import { organizations } from '../../features/organizations/organization.ts';
+import { organizations } from '../../schema/tenants/organization.ts';
 import { recordAct, type ActRun } from './act.ts';
 
 const suspension = { act: 'organizationSuspended', event: 'organization.suspended' } as const;

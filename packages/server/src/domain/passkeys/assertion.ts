@@ -3,7 +3,7 @@ import { isoBase64URL } from '@simplewebauthn/server/helpers';
 import { and, eq } from 'drizzle-orm';
 import type { z } from 'zod';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
-import { passkeyHandles, passkeys } from '../../features/passkeys/passkey.ts';
+import { passkeyHandles, passkeys } from '../../schema/sign-in/passkey.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { Run } from '../identity/sign-in.ts';

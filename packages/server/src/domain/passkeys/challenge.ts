@@ -1,23 +1,8 @@
 import { and, eq, gt, isNull } from 'drizzle-orm';
-import { index, pgTable, text as textColumn, uuid as uuidColumn } from 'drizzle-orm/pg-core';
 import { hashOneTimeToken, newOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
-import { time } from '../../db/query/columns.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-
-/** What authenticators sign: random, stored as a hash, and used up by `DELETE … RETURNING`. */
-export const passkeyChallenges = pgTable(
-  'passkey_challenges',
-  {
-    id: uuidColumn('id').primaryKey(),
-    purpose: textColumn('purpose', { enum: ['registration', 'signIn', 'flow'] }).notNull(),
-    hash: textColumn('hash').notNull(),
-    /** The session or the flow that alone may use it; null: anyone with the challenge. */
-    boundTo: textColumn('bound_to'),
-    expiresAt: time('expires_at').notNull(),
-  },
-  (table) => [index('passkey_challenges_expiry').on(table.expiresAt)],
-);
+import { passkeyChallenges } from '../../schema/sign-in/passkey-challenge.ts';
 
 /** Where a challenge counts. A challenge of one purpose, session or flow does not count in another. */
 export type ChallengeUse =
@@ -34,7 +19,7 @@ export const forSignIn: ChallengeUse = { purpose: 'signIn', boundTo: null };
 export const CHALLENGE_MS = 5 * 60_000;
 
 /** A challenge of 32 random bytes, in base64url, which one browser gets. */
-export interface Challenge {
+interface Challenge {
   readonly id: string;
   readonly challenge: string;
 }

@@ -4,7 +4,7 @@ import { eq } from 'drizzle-orm';
 import { randomBytes } from 'node:crypto';
 import type { z } from 'zod';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
-import { passkeyHandles, passkeys } from '../../features/passkeys/passkey.ts';
+import { passkeyHandles, passkeys } from '../../schema/sign-in/passkey.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { UserRow } from '../identity/sign-in.ts';

@@ -1,10 +1,10 @@
 import { and, asc, count, eq, inArray, ne } from 'drizzle-orm';
-import { authenticationMethods } from '../../features/me/authentication-method.ts';
-import { passkeys } from '../../features/passkeys/passkey.ts';
+import { authenticationMethods } from '../../schema/sign-in/authentication-method.ts';
+import { passkeys } from '../../schema/sign-in/passkey.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { recordMethodChange } from '../sign-in-protection/method-changes.ts';
 import type { RemainingSignIns } from '../identity/password-changed-mail.ts';
-import { oneTimeTokens } from '../identity/one-time-token.ts';
+import { oneTimeTokens } from '../../schema/sign-in/one-time-token.ts';
 import type { Run, UserRow } from '../identity/sign-in.ts';
 import { userAsActor } from '../identity/user-node.ts';
 

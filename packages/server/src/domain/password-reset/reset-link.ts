@@ -1,6 +1,6 @@
 import { hashOneTimeToken, newOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { flushMails } from '../identity/flush-mails.ts';
-import { oneTimeTokens } from '../identity/one-time-token.ts';
+import { oneTimeTokens } from '../../schema/sign-in/one-time-token.ts';
 import type { Run, UserRow } from '../identity/sign-in.ts';
 import { consumeMailQuota } from '../sign-in-protection/mail-limit.ts';
 import { endResets } from '../sign-in-protection/pending-proofs.ts';

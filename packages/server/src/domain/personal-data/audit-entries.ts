@@ -1,12 +1,12 @@
 import { and, asc, getTableColumns, gt, sql, type SQL } from 'drizzle-orm';
 import { z } from 'zod';
-import { nodes } from '../../db/tenancy/nodes.ts';
-import { auditLog } from '../../events/tables.ts';
+import { nodes } from '../../schema/nodes.ts';
+import { auditLog } from '../../schema/events/audit-log-entry.ts';
 import { ScopeOutput } from '../../kernel/scope.ts';
 import { iso, jsonObject, uuid } from '../../kernel/input/values.ts';
-import { apiKeys } from '../../features/api-keys/api-key.ts';
-import { accounts } from '../identity/account.ts';
-import { organizationMembers, projectUsers } from '../memberships/membership.ts';
+import { apiKeys } from '../../schema/machines/api-key.ts';
+import { accounts } from '../../schema/people/account.ts';
+import { organizationMembers, projectUsers } from '../../schema/rights/membership.ts';
 import { batchedList } from './section.ts';
 
 /** An audit entry without the members of the hash chain, which only readers of the log need. */

@@ -1,15 +1,16 @@
 import { and, asc, desc, eq, isNull } from 'drizzle-orm';
 import { fail } from '../../errors.ts';
-import { Account, accountsOf } from '../identity/account.ts';
+import { Account } from '../../schema/people/account.ts';
+import { accountsOf } from '../identity/account.ts';
 import { loadGrants } from '../app-access/consent.ts';
 import { passkeysOf } from '../passkeys/registration.ts';
 import { liveSessions } from '../sessions/live-sessions.ts';
-import { AuthenticationMethod, authenticationMethods } from '../../features/me/authentication-method.ts';
-import { AppGrant, appGrants } from '../../features/me/app-grant.ts';
-import { Session, sessions } from '../../features/me/session.ts';
-import { MfaFactor, mfaFactors } from '../../features/mfa/mfa-factor.ts';
-import { Passkey } from '../../features/passkeys/passkey.ts';
-import { User, users } from '../../features/users/user.ts';
+import { AuthenticationMethod, authenticationMethods } from '../../schema/sign-in/authentication-method.ts';
+import { AppGrant, appGrants } from '../../schema/oauth/app-grant.ts';
+import { Session, sessions } from '../../schema/sign-in/session.ts';
+import { MfaFactor, mfaFactors } from '../../schema/sign-in/mfa-factor.ts';
+import { Passkey } from '../../schema/sign-in/passkey.ts';
+import { User, users } from '../../schema/people/user.ts';
 import { list, single } from './section.ts';
 
 /** The profile of the user. */

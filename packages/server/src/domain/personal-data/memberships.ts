@@ -1,11 +1,11 @@
 import { and, asc, eq, getTableColumns, isNull, sql, type SQL } from 'drizzle-orm';
 import { z } from 'zod';
 import { iso, uuid } from '../../kernel/input/values.ts';
-import { ApiKey, apiKeys } from '../../features/api-keys/api-key.ts';
-import { organizationMembers, projectUserRoles, projectUsers } from '../memberships/membership.ts';
-import { organizations } from '../../features/organizations/organization.ts';
-import { projects } from '../../features/projects/project.ts';
-import { roles } from '../../features/roles/role.ts';
+import { ApiKey, apiKeys } from '../../schema/machines/api-key.ts';
+import { organizationMembers, projectUserRoles, projectUsers } from '../../schema/rights/membership.ts';
+import { organizations } from '../../schema/tenants/organization.ts';
+import { projects } from '../../schema/tenants/project.ts';
+import { roles } from '../../schema/rights/role.ts';
 import { list } from './section.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { asc, eq } from 'drizzle-orm';
-import { Notification, NotificationPreference, notifications } from '../notifications/notification.ts';
+import { Notification, NotificationPreference, notifications } from '../../schema/people/notification.ts';
 import { preferencesOf } from '../notifications/preferences.ts';
 import { list } from './section.ts';
 

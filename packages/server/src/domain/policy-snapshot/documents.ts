@@ -8,8 +8,8 @@ import type { SnapshotScope, UserFilter } from './rows/snapshot-scope.ts';
 /**
  * The signed documents of packages §8.2. Their `typ` keeps them apart from tokens: nothing that takes a token accepts them.
  */
-export const SNAPSHOT_TYPE = 'doorward-snapshot+jwt';
-export const CHANGES_TYPE = 'doorward-changes+jwt';
+const SNAPSHOT_TYPE = 'doorward-snapshot+jwt';
+const CHANGES_TYPE = 'doorward-changes+jwt';
 
 const LIFE_SECONDS = 86_400;
 

@@ -7,7 +7,7 @@ import { createSharedRuns } from './shared-runs.ts';
  * Finds the projects whose apps lost a session. The announcement of a changed session names only the session, so
  * one statement at a time looks up the projects of all sessions that were announced meanwhile.
  */
-export interface EndedSessions {
+interface EndedSessions {
   add(sessionIds: readonly string[]): void;
   /** Resolves when every session that was added before this call is looked up; undefined if all are. */
   settled(): Promise<void> | undefined;

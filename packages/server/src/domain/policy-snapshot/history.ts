@@ -8,7 +8,7 @@ import {
 /** The last changes of a snapshot, so that a caller with an earlier version gets only what differs. */
 export type Difference = Pick<ChangesClaims, 'put' | 'drop'>;
 
-export interface History {
+interface History {
   /** The length of all stored changes as JSON. */
   readonly bytes: number;
   /** `before`: the rows of the version `from`. */

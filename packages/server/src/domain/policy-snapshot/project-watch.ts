@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { changesBetween } from '@doorward/decision/changes-between';
 import type { Changes } from '../../db/cache/changes.ts';
 import type { Database } from '../../db/connection/open.ts';
-import { SYSTEM_NODE } from '../../db/tenancy/nodes.ts';
+import { SYSTEM_NODE } from '../../schema/nodes.ts';
 import type { Clock } from '../../kernel/ports.ts';
 import { loadContent, withEnded, type Content } from './content.ts';
 import { endedChangesAt, readEnded } from './rows/ended.ts';

@@ -20,7 +20,7 @@ export function createSharedRuns<T>(work: Work<T>): () => Promise<T> {
   return () => runs.get('', performance.now(), work);
 }
 
-export interface SharedResults<T> {
+interface SharedResults<T> {
   /** The result of a run for the key that began at `notBefore` or later. */
   get(key: string, notBefore: number, work: Work<T>): Promise<T>;
 }

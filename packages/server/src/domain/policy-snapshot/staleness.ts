@@ -1,5 +1,5 @@
 /** Whether something that was read is out of date, and whether a read that is under way will make it current. */
-export interface Staleness {
+interface Staleness {
   /** What was read, or is being read, is out of date. */
   mark(): void;
   isStale(): boolean;

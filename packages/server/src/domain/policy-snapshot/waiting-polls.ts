@@ -5,13 +5,13 @@ import { fail } from '../../errors.ts';
  * a bound for one credential; for all projects of one owner, who can make any number of keys; and for this process, so
  * that connections are left for everything else.
  */
-export interface PollLimits {
+interface PollLimits {
   readonly credential: number;
   readonly owner: number;
   readonly process: number;
 }
 
-export interface WaitingPolls {
+interface WaitingPolls {
   /** Counts a poll until the returned function is called. @throws RATE_LIMITED */
   enter(credential: string, ownerId: string): () => void;
 }

@@ -5,7 +5,7 @@ import { createGate } from './shared-runs.ts';
 import type { SnapshotScope, UserFilter } from './rows/snapshot-scope.ts';
 
 /** The watches of all projects and user filters that were used in the last minute, in bounded memory. */
-export interface Watches {
+interface Watches {
   of(scope: SnapshotScope, filter: UserFilter): ProjectWatch;
   /** Whether this watch exists already. A new one has to read all rows. */
   has(scope: SnapshotScope, filter: UserFilter): boolean;

@@ -1,7 +1,7 @@
 import { and, eq, gt, gte, lte, sql } from 'drizzle-orm';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { mfaAttempts } from '../../features/mfa/mfa-factor.ts';
+import { mfaAttempts } from '../../schema/sign-in/mfa-factor.ts';
 
 /**
  * A user has five failed codes in 15 minutes, over app and recovery codes together; after that, no code is checked

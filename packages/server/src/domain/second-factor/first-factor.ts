@@ -1,5 +1,5 @@
 import { and, eq } from 'drizzle-orm';
-import { mfaFactors } from '../../features/mfa/mfa-factor.ts';
+import { mfaFactors } from '../../schema/sign-in/mfa-factor.ts';
 import { userData, type Run, type UserRow } from '../identity/sign-in.ts';
 import { nodeOfUser, userAsActor } from '../identity/user-node.ts';
 import { sealContextOf } from './codes.ts';

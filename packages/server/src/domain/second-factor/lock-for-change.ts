@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm';
 import { fail } from '../../errors.ts';
-import { sessions } from '../../features/me/session.ts';
-import { isEnrolled } from '../../features/mfa/mfa-factor.ts';
+import { sessions } from '../../schema/sign-in/session.ts';
+import { isEnrolled } from './enrolment.ts';
 import type { Principal } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { Run, UserRow } from '../identity/sign-in.ts';

@@ -2,7 +2,7 @@ import { and, count, eq, inArray } from 'drizzle-orm';
 import { createHmac, randomInt } from 'node:crypto';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { mfaRecoveryCodes } from '../../features/mfa/mfa-factor.ts';
+import { mfaRecoveryCodes } from '../../schema/sign-in/mfa-factor.ts';
 
 /** Ten codes of 49 random bits each, shown once (identity §7). The alphabet has no characters that look alike. */
 const COUNT = 10;

@@ -1,7 +1,7 @@
 import { eq, lte } from 'drizzle-orm';
 import { INSTALLATION_OPERATOR } from '../../access/installation-roles.ts';
-import { factorResets, mfaAttempts, mfaFactors, mfaRecoveryCodes } from '../../features/mfa/mfa-factor.ts';
-import { passkeys } from '../../features/passkeys/passkey.ts';
+import { factorResets, mfaAttempts, mfaFactors, mfaRecoveryCodes } from '../../schema/sign-in/mfa-factor.ts';
+import { passkeys } from '../../schema/sign-in/passkey.ts';
 import type { ActAsSystem } from '../../events/system-act.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { Actor, Recording } from '../../kernel/event.ts';

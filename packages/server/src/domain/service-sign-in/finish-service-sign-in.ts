@@ -1,7 +1,7 @@
 import { firstRefreshToken } from '../../crypto/tokens/refresh-token.ts';
 import { acrOf } from '../app-tokens/acr.ts';
 import type { LiveApp } from '../app-access/app.ts';
-import { rememberNetwork } from '../../features/me/failed-attempts.ts';
+import { rememberNetwork } from '../sign-in-protection/lockout.ts';
 import { planSession, startSession, writeSession, type Run } from '../identity/sign-in.ts';
 import { lockUser } from '../identity/verification.ts';
 import type { AppRequest } from '../sign-in-flow/app-request.ts';

@@ -1,4 +1,4 @@
-import { SYSTEM_NODE } from '../../db/tenancy/nodes.ts';
+import { SYSTEM_NODE } from '../../schema/nodes.ts';
 import type { AppRequest } from '../sign-in-flow/app-request.ts';
 import type { LiveApp } from '../app-access/app.ts';
 

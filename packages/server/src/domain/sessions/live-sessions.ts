@@ -1,5 +1,5 @@
 import { and, eq, gt, inArray, isNull, type SQL } from 'drizzle-orm';
-import { sessions } from '../../features/me/session.ts';
+import { sessions } from '../../schema/sign-in/session.ts';
 import { queueLogoutNotices } from '../backchannel-logout/notice.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { Actor } from '../../kernel/event.ts';

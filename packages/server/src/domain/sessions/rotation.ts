@@ -9,14 +9,14 @@ import type { Code } from '../../errors.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { NodeRef, Recording } from '../../kernel/event.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { sessions } from '../../features/me/session.ts';
-import { users } from '../../features/users/user.ts';
+import { sessions } from '../../schema/sign-in/session.ts';
+import { users } from '../../schema/people/user.ts';
 import { queueLogoutNotices } from '../backchannel-logout/notice.ts';
 import { canSignIn } from '../identity/password-sign-in.ts';
 import { refreshKeys, type Run, type SessionRow, type UserRow } from '../identity/sign-in.ts';
 import { isLive, liveSessions, sessionData } from './live-sessions.ts';
 import { accountNode, nodeIdOfUser } from '../identity/user-node.ts';
-import { hasFactor } from '../../features/mfa/mfa-factor.ts';
+import { hasFactor } from '../second-factor/enrolment.ts';
 
 /**
  * A session with its refresh tokens, which form a family (identity §5). Each refresh replaces the token by its

@@ -2,8 +2,8 @@ import { and, desc, eq, inArray, isNotNull, isNull, ne, not, or, type SQL } from
 import type { Run, SessionRow, UserRow } from '../identity/sign-in.ts';
 import { endSessions, liveSessions } from './live-sessions.ts';
 import { userAsActor } from '../identity/user-node.ts';
-import { sessions } from '../../features/me/session.ts';
-import { hasFactor } from '../../features/mfa/mfa-factor.ts';
+import { sessions } from '../../schema/sign-in/session.ts';
+import { hasFactor } from '../second-factor/enrolment.ts';
 
 /** The limit of sessions per user (AUTH_MAX_SESSIONS_PER_USER), and which sessions count together. */
 

@@ -1,5 +1,5 @@
 import type { Call } from '../../kernel/context.ts';
-import type { OpenidScope } from '../app-access/openid-scopes.ts';
+import type { OpenidScope } from '../../schema/apps/openid-scope.ts';
 
 /** What an app requests of OpenID Connect (openid §3). */
 interface OpenidRequest {

@@ -8,7 +8,7 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import type { Run } from '../identity/sign-in.ts';
 import type { FlowData } from './flow-data.ts';
 import { hintOf } from './flow-hint.ts';
-import { signInFlows } from './sign-in-flow.ts';
+import { signInFlows } from '../../schema/sign-in/sign-in-flow.ts';
 
 /** State of a sign-in between its steps. The table is in `sign-in-flow.ts`. */
 

@@ -11,10 +11,10 @@ import { bare, BareReply, Refusal } from '../../kernel/output/reply.ts';
 import type { Clock } from '../../kernel/ports.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { RunOnce, Stages } from '../../kernel/stages.ts';
-import { projectCodes } from '../app-tokens/project-code.ts';
-import { cliCodes } from '../federation/cli-code.ts';
+import { projectCodes } from '../../schema/oauth/project-code.ts';
+import { cliCodes } from '../../schema/oauth/cli-code.ts';
 import { startAgainError } from './flow.ts';
-import { stepOutcomes } from './step-outcome.ts';
+import { stepOutcomes } from '../../schema/sign-in/step-outcome.ts';
 
 /**
  * A step of a sign-in that the same browser sends twice, by a double click or a page from its history, runs once: for half a

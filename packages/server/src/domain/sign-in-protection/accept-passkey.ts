@@ -1,4 +1,4 @@
-import { countFailure, isLockedOut } from '../../features/me/failed-attempts.ts';
+import { countFailure, isLockedOut } from './lockout.ts';
 import { canSignIn } from '../identity/password-sign-in.ts';
 import type { Run, UserRow } from '../identity/sign-in.ts';
 import { nodeOfUser } from '../identity/user-node.ts';
@@ -13,7 +13,7 @@ export interface EndedAssertion {
   readonly checkedAt: number;
 }
 
-export interface AcceptedPasskey {
+interface AcceptedPasskey {
   readonly user: UserRow;
   readonly proof: PasskeyProof;
 }

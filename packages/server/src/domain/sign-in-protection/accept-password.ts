@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm';
-import { passwords } from '../../features/me/authentication-method.ts';
-import { countFailure, isLockedOut } from '../../features/me/failed-attempts.ts';
+import { passwords } from '../../schema/sign-in/authentication-method.ts';
+import { countFailure, isLockedOut } from './lockout.ts';
 import type { PasswordCheck } from '../identity/password-sign-in.ts';
 import type { Run, UserRow } from '../identity/sign-in.ts';
 import { nodeOfUser } from '../identity/user-node.ts';

@@ -1,6 +1,6 @@
 import { composeMail, withoutLinks } from '../../events/mail/mail-layout.ts';
 import type { Actor, NodeRef } from '../../kernel/event.ts';
-import type { authenticationMethods } from '../../features/me/authentication-method.ts';
+import type { authenticationMethods } from '../../schema/sign-in/authentication-method.ts';
 import { textOf, type TextParams } from '../notifications/texts.ts';
 import type { Run, UserRow } from '../identity/sign-in.ts';
 import { nodeOfUser } from '../identity/user-node.ts';

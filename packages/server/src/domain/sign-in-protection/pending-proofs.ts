@@ -1,10 +1,10 @@
 import { and, eq, isNull } from 'drizzle-orm';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { endApprovals } from '../device-sign-in/decide-device.ts';
-import { cliCodes } from '../federation/cli-code.ts';
-import { signInFlows } from '../sign-in-flow/sign-in-flow.ts';
-import { projectCodes } from '../app-tokens/project-code.ts';
-import { oneTimeTokens } from '../identity/one-time-token.ts';
+import { cliCodes } from '../../schema/oauth/cli-code.ts';
+import { signInFlows } from '../../schema/sign-in/sign-in-flow.ts';
+import { projectCodes } from '../../schema/oauth/project-code.ts';
+import { oneTimeTokens } from '../../schema/sign-in/one-time-token.ts';
 
 /**
  * Ends every proof of identity that has not become a session yet: codes of command lines and apps, approvals of devices, flows that wait

@@ -2,8 +2,8 @@ import { eq } from 'drizzle-orm';
 import { fail, type DoorwardError } from '../../errors.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { users } from '../../features/users/user.ts';
-import { accounts } from '../identity/account.ts';
+import { users } from '../../schema/people/user.ts';
+import { accounts } from '../../schema/people/account.ts';
 import type { UserRow } from '../identity/sign-in.ts';
 
 /**

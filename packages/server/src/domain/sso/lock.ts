@@ -1,5 +1,5 @@
 import { and, eq } from 'drizzle-orm';
-import { sessions } from '../../features/me/session.ts';
+import { sessions } from '../../schema/sign-in/session.ts';
 import type { Run } from '../identity/sign-in.ts';
 import { liveSessions } from '../sessions/live-sessions.ts';
 

@@ -3,8 +3,8 @@ import { hashOneTimeToken, newOneTimeToken } from '../../crypto/tokens/one-time-
 import { equalHashes } from '../../crypto/tokens/secrets.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { sessions } from '../../features/me/session.ts';
-import { users } from '../../features/users/user.ts';
+import { sessions } from '../../schema/sign-in/session.ts';
+import { users } from '../../schema/people/user.ts';
 import { acrOf } from '../app-tokens/acr.ts';
 import { boundOrganization } from '../sign-in-flow/bound-person.ts';
 import type { IdentifiedPerson } from '../sign-in-flow/flow-data.ts';

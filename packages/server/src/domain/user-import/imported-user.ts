@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MAX_HASH_LENGTH, readImportedHash } from '../../crypto/passwords/imported-hash.ts';
-import { Locale } from '../../features/users/user.ts';
+import { Locale } from '../../schema/people/user.ts';
 import { linkIds } from '../../kernel/entity.ts';
 import { email, metadata, refusal, text } from '../../kernel/input/values.ts';
 

@@ -14,7 +14,7 @@ import { createWorkers } from './workers.ts';
  * Delivers the rows of `webhook_deliveries` (events §5), at least once: an event keeps its id through all attempts,
  * and an attempt without a recorded result is repeated. Due times follow the clock port.
  */
-export interface WebhookDelivery {
+interface WebhookDelivery {
   /** Starts due deliveries. Resolves when they were looked up; never rejects. */
   readonly deliverDue: () => Promise<void>;
   /** Releases all leases of a process that has ended. Only for the sole process on a database. */
@@ -41,7 +41,7 @@ export const webhookPorts = (): WebhookPorts => ({
   random: () => randomInt(2 ** 32) / 2 ** 32,
 });
 
-export interface DeliveryOptions {
+interface DeliveryOptions {
   readonly services: Pick<Services, 'config' | 'clock' | 'ids' | 'kek'>;
   readonly pool: Executor;
   readonly actAsSystem: ActAsSystem;

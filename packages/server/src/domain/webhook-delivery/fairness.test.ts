@@ -8,8 +8,8 @@ import {
   type Receivers,
   type Subscribed,
 } from '../../../test/support/webhooks.ts';
-import { webhookDeliveries } from '../../features/webhook-subscriptions/delivery.ts';
-import { webhookSubscriptions } from '../../features/webhook-subscriptions/subscription.ts';
+import { webhookDeliveries } from '../../schema/webhooks/webhook-delivery.ts';
+import { webhookSubscriptions } from '../../schema/webhooks/webhook-subscription.ts';
 import { createClaim, type Claimed, type Capacity } from './queue.ts';
 
 /** Receivers that answer late: which deliveries they delay. */

@@ -4,7 +4,7 @@ import { startApp, type TestApp } from '../../../test/support/app.ts';
 import type { Person } from '../../../test/support/client.ts';
 import { createReceivers, enqueue, subscribe, type Receivers } from '../../../test/support/webhooks.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
-import { webhookDeliveries } from '../../features/webhook-subscriptions/delivery.ts';
+import { webhookDeliveries } from '../../schema/webhooks/webhook-delivery.ts';
 
 /**
  * A subscription whose receiver fails for long or answers 410: which events report it, which deliveries wait, and

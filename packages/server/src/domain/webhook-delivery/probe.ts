@@ -4,8 +4,8 @@ import type { Clock, Ids } from '../../kernel/ports.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { PING } from '../event-types/catalogue.ts';
 import { projectNodeOf } from '../memberships/slices.ts';
-import { webhookDeliveries } from '../../features/webhook-subscriptions/delivery.ts';
-import { webhookSubscriptions } from '../../features/webhook-subscriptions/subscription.ts';
+import { webhookDeliveries } from '../../schema/webhooks/webhook-delivery.ts';
+import { webhookSubscriptions } from '../../schema/webhooks/webhook-subscription.ts';
 import { secretsOf, type Claimed, type SecretOptions } from './queue.ts';
 import { queueTestEvent } from './test-event.ts';
 
@@ -14,7 +14,7 @@ import { queueTestEvent } from './test-event.ts';
  * with a single attempt, made by this process. The subscription's row stores the time of the last ping, so only one
  * of several processes sends it.
  */
-export interface ProbeOptions extends SecretOptions {
+interface ProbeOptions extends SecretOptions {
   readonly actAsSystem: ActAsSystem;
   readonly clock: Clock;
   readonly ids: Ids;

@@ -2,8 +2,8 @@ import { and, eq, gt, inArray, sql } from 'drizzle-orm';
 import type { Kek } from '../../crypto/keys/kek.ts';
 import { isAnyOf, rowsOf } from '../../db/query/rows.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { webhookDeliveries } from '../../features/webhook-subscriptions/delivery.ts';
-import { webhookSecrets } from '../../features/webhook-subscriptions/subscription.ts';
+import { webhookDeliveries } from '../../schema/webhooks/webhook-delivery.ts';
+import { webhookSecrets } from '../../schema/webhooks/webhook-subscription.ts';
 import type { Message } from './sender.ts';
 
 /**
@@ -48,7 +48,7 @@ export interface SecretOptions {
   readonly log: (error: unknown, message: string) => void;
 }
 
-export interface QueueOptions extends SecretOptions {
+interface QueueOptions extends SecretOptions {
   readonly leaseMs: number;
 }
 

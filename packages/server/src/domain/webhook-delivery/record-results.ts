@@ -5,8 +5,8 @@ import { createSharedPass } from '../../events/outbox/shared-pass.ts';
 import type { Clock } from '../../kernel/ports.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { projectNodeOf } from '../memberships/slices.ts';
-import { webhookAttempts, webhookDeliveries } from '../../features/webhook-subscriptions/delivery.ts';
-import { webhookSubscriptions } from '../../features/webhook-subscriptions/subscription.ts';
+import { webhookAttempts, webhookDeliveries } from '../../schema/webhooks/webhook-delivery.ts';
+import { webhookSubscriptions } from '../../schema/webhooks/webhook-subscription.ts';
 import { healthAfter, type Change } from './health.ts';
 import { resumeDeliveries, type Claimed } from './queue.ts';
 import { nextStep } from './schedule.ts';
@@ -17,7 +17,7 @@ import type { Outcome } from './sender.ts';
  * transaction. Results that arrive during a transaction go into the next one, so that a process never runs more than
  * one at a time, however many deliveries it sends concurrently.
  */
-export interface RecordResultsOptions {
+interface RecordResultsOptions {
   readonly actAsSystem: ActAsSystem;
   readonly clock: Clock;
   readonly waitsSeconds: readonly number[];
@@ -39,7 +39,7 @@ interface EndedAttempt {
  * Resolves when the result is committed, or when the failure was logged and the attempt will be repeated after its
  * lease. Never rejects.
  */
-export type RecordResult = (attempt: Attempt, outcome: Outcome) => Promise<void>;
+type RecordResult = (attempt: Attempt, outcome: Outcome) => Promise<void>;
 
 const BATCH_SIZE = 100;
 /** Receivers of the same event answer within a moment of each other, so waiting makes batches larger. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/ports.ts';
-import type { attemptErrors } from '../../features/webhook-subscriptions/delivery.ts';
+import type { attemptErrors } from '../../schema/webhooks/webhook-delivery.ts';
 import { PostFault, type PostAnswer, type Post } from './outgoing.ts';
 import { signedHeaders } from '../../crypto/tokens/webhook-signature.ts';
 import { NameNotResolved, TargetRefused, type TargetGuard } from '../webhook-targets/target-guard.ts';
@@ -34,7 +34,7 @@ export type Send = (message: Message, stop: AbortSignal) => Promise<Outcome>;
 const USER_AGENT = 'Doorward-Webhooks/1';
 const STORED_CHARACTERS = 1000;
 
-export interface SenderOptions {
+interface SenderOptions {
   readonly guard: Pick<TargetGuard, 'addressesOf'>;
   readonly post: Post;
   readonly clock: Clock;

@@ -3,10 +3,10 @@ import type { Ids } from '../../kernel/ports.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { eventCatalogue, PING } from '../event-types/catalogue.ts';
-import { webhookDeliveries } from '../../features/webhook-subscriptions/delivery.ts';
+import { webhookDeliveries } from '../../schema/webhooks/webhook-delivery.ts';
 
 /** An event that did not happen: it has no row in the feed, and its sequence is 0. */
-export interface TestEvent {
+interface TestEvent {
   readonly kind: 'test' | 'probe';
   /** An event type of the catalogue. */
   readonly type: string;

@@ -8,8 +8,8 @@ import {
   verified,
   type Receivers,
 } from '../../../test/support/webhooks.ts';
-import { webhookAttempts, webhookDeliveries } from '../../features/webhook-subscriptions/delivery.ts';
-import { webhookSecrets, webhookSubscriptions } from '../../features/webhook-subscriptions/subscription.ts';
+import { webhookAttempts, webhookDeliveries } from '../../schema/webhooks/webhook-delivery.ts';
+import { webhookSecrets, webhookSubscriptions } from '../../schema/webhooks/webhook-subscription.ts';
 import { PostFault } from './outgoing.ts';
 
 /** Results of deliveries: the real queue and workers, with receivers that behave as each test needs. */

@@ -11,7 +11,7 @@ import type { Outcome, Send } from './sender.ts';
  * not answered within a second counts as unreliable from then on, which frees its slot, so receivers that hang do
  * not delay the others.
  */
-export interface Workers {
+interface Workers {
   /** Starts due deliveries. Resolves when they were looked up; never rejects. */
   readonly deliverDue: () => Promise<void>;
   /** Resolves when nothing is due and nothing is being sent. */
@@ -22,7 +22,7 @@ export interface Workers {
   readonly stop: (graceMs: number) => Promise<void>;
 }
 
-export interface WorkersOptions {
+interface WorkersOptions {
   readonly claim: Claim;
   readonly send: Send;
   readonly settle: (attempt: Claimed, outcome: Outcome) => Promise<void>;

@@ -1,7 +1,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { z } from 'zod';
 import { eventCatalogue, isEventFilter, eventFilters } from '../event-types/catalogue.ts';
-import { webhookSubscriptions } from '../../features/webhook-subscriptions/subscription.ts';
+import { webhookSubscriptions } from '../../schema/webhooks/webhook-subscription.ts';
 
 /** The event types of a subscription: names of the catalogue, `noun.*`, or `*`, without duplicates. */
 export const EventTypes = z

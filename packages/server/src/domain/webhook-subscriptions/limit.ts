@@ -1,7 +1,7 @@
 import { and, count, eq, isNull } from 'drizzle-orm';
-import { nodes } from '../../db/tenancy/nodes.ts';
+import { nodes } from '../../schema/nodes.ts';
 import { fail } from '../../errors.ts';
-import { webhookSubscriptions } from '../../features/webhook-subscriptions/subscription.ts';
+import { webhookSubscriptions } from '../../schema/webhooks/webhook-subscription.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor, ScopedDb } from '../../kernel/scoped-db.ts';
 

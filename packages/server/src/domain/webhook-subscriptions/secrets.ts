@@ -2,7 +2,7 @@ import { and, eq, isNotNull, isNull } from 'drizzle-orm';
 import { randomBytes } from 'node:crypto';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { webhookSecrets } from '../../features/webhook-subscriptions/subscription.ts';
+import { webhookSecrets } from '../../schema/webhooks/webhook-subscription.ts';
 
 /**
  * Signing secrets of subscriptions. A secret allows its holder to impersonate this service to the receiver, so it is shown

@@ -1,10 +1,11 @@
 import { sql, type SQL } from 'drizzle-orm';
-import { nodes } from '../../db/tenancy/nodes.ts';
+import { nodes } from '../../schema/nodes.ts';
 import { insertion, recordset } from '../../db/query/recordset.ts';
 import { preparedRowsOf } from '../../db/connection/prepared.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { Relay } from '../outbox/relay.ts';
-import { auditLog, events } from '../tables.ts';
+import { auditLog } from '../../schema/events/audit-log-entry.ts';
+import { events } from '../../schema/events/event.ts';
 
 /** Numbered and sealed rows to write; the caller holds the locks of their nodes (`lockChainHeads`). */
 export interface Records {

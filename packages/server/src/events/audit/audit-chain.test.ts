@@ -4,7 +4,8 @@ import { startApp, type TestApp } from '../../../test/support/app.ts';
 import { entryHash, personalDigest, type ChainEntry } from './audit-chain.ts';
 import { canonicalJson } from '../../kernel/output/canonical-json.ts';
 import { pgCode } from '../../db/connection/pg-error.ts';
-import { auditLog, events } from '../tables.ts';
+import { auditLog } from '../../schema/events/audit-log-entry.ts';
+import { events } from '../../schema/events/event.ts';
 
 let app: TestApp;
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { nodes } from '../../db/tenancy/nodes.ts';
+import { nodes } from '../../schema/nodes.ts';
 import { preparedRowsOf } from '../../db/connection/prepared.ts';
 import { instant, isAnyOf } from '../../db/query/rows.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';

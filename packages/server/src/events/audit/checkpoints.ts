@@ -1,6 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm';
 import type { Keyring } from '../../crypto/keys/keyring.ts';
-import { nodes, SYSTEM_NODE } from '../../db/tenancy/nodes.ts';
+import { nodes, SYSTEM_NODE } from '../../schema/nodes.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 import type { NodeRef } from '../../kernel/event.ts';
 import type { Clock } from '../../kernel/ports.ts';

@@ -3,14 +3,13 @@ import type { JSONWebKeySet } from 'jose';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import type { Person } from '../../../test/support/client.ts';
-import { AuditLogEntry } from '../../features/audit/entry.ts';
+import { AuditLogEntry, auditLog } from '../../schema/events/audit-log-entry.ts';
 import { pgCode } from '../../db/connection/pg-error.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 import { projector } from '../../kernel/output/projector.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 import { entryHash, type ChainEntry, type Sealing } from './audit-chain.ts';
 import { checkpointReader } from './read-checkpoint.ts';
-import { auditLog } from '../tables.ts';
 import { verifyExport } from '../../../../node/src/audit.ts';
 
 /** What AUDIT_RETENTION_DAYS deletes and keeps, and that the remaining log is proven from its first line. */

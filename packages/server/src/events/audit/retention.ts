@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { Keyring } from '../../crypto/keys/keyring.ts';
 import type { Database } from '../../db/connection/open.ts';
 import { pgCode } from '../../db/connection/pg-error.ts';
-import { SYSTEM_NODE } from '../../db/tenancy/nodes.ts';
+import { SYSTEM_NODE } from '../../schema/nodes.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { checkpointReader } from './read-checkpoint.ts';

@@ -9,7 +9,7 @@ import type { Mail } from '../../kernel/ports.ts';
 import { composeMail } from './mail-layout.ts';
 import { createMailOutbox } from './mail-outbox.ts';
 import { consoleMailer, fileMailer } from './mailers.ts';
-import { mails } from '../tables.ts';
+import { mails } from '../../schema/events/mail.ts';
 import { preparedFiles } from '../../../test/support/prepared-files.ts';
 
 const HOUR = 3_600_000;

@@ -4,7 +4,7 @@ import type { Kek } from '../../crypto/keys/kek.ts';
 import type { Clock, Ids, Mail, Mailer } from '../../kernel/ports.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { createSharedPass } from '../outbox/shared-pass.ts';
-import { mails } from '../tables.ts';
+import { mails } from '../../schema/events/mail.ts';
 
 /**
  * The mail outbox: mails are queued in the transaction that needs them and sent after its commit (events §6). A mail

@@ -2,12 +2,12 @@ import { sql } from 'drizzle-orm';
 import { v7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
-import { SYSTEM_NODE } from '../../db/tenancy/nodes.ts';
+import { SYSTEM_NODE } from '../../schema/nodes.ts';
 import type { Database } from '../../db/connection/open.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { createRelay, type RelayedEvent } from './relay.ts';
-import { events } from '../tables.ts';
+import { events } from '../../schema/events/event.ts';
 
 const TYPE = 'test.happened';
 

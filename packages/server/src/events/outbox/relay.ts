@@ -4,7 +4,7 @@ import type { Actor, Changes } from '../../kernel/event.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { createSharedPass } from './shared-pass.ts';
-import { events } from '../tables.ts';
+import { events } from '../../schema/events/event.ts';
 
 /**
  * An event as consumers get it. The transaction of a mutation marks events that a consumer takes as due (`relay_at`).

@@ -2,9 +2,9 @@ import { eq, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
 import type { Person } from '../../../test/support/client.ts';
-import { signingKeys } from '../../crypto/keys/signing-keys-table.ts';
-import { auditLog } from '../../events/tables.ts';
-import { apiKeys, apiKeySecrets } from './api-key.ts';
+import { signingKeys } from '../../schema/machines/signing-key.ts';
+import { auditLog } from '../../schema/events/audit-log-entry.ts';
+import { apiKeys, apiKeySecrets } from '../../schema/machines/api-key.ts';
 
 /** Exchanges in one group commit use cached keys; the locking statement decides. */
 let app: TestApp;

@@ -2,10 +2,11 @@ import { and, eq, inArray, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import type { Person } from '../../../test/support/client.ts';
-import { roleIdOf } from '../../access/built-in.ts';
-import { auditLog, events } from '../../events/tables.ts';
+import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
+import { auditLog } from '../../schema/events/audit-log-entry.ts';
+import { events } from '../../schema/events/event.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
-import { apiKeys } from './api-key.ts';
+import { apiKeys } from '../../schema/machines/api-key.ts';
 
 /** Warnings of keys that will expire: when, how often, and to whom. */
 let app: TestApp;

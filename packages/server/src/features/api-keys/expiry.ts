@@ -4,7 +4,7 @@ import type { Services } from '../../kernel/context.ts';
 import type { NodeRef } from '../../kernel/event.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { projectNodeOf } from '../../domain/memberships/slices.ts';
-import { ApiKey, apiKeys, statusSql } from './api-key.ts';
+import { ApiKey, apiKeys, statusSql } from '../../schema/machines/api-key.ts';
 
 /**
  * Emits `api_key.expiring` 30, 7 and 1 days before a key expires, once each (events §3). Notices whose time was before

@@ -4,8 +4,8 @@ import { startApp, type TestApp } from '../../../test/support/app.ts';
 import { storyTransports } from '../../../test/support/breadth.ts';
 import { type Person, type Via } from '../../../test/support/client.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
-import { auditLog } from '../../events/tables.ts';
-import { apiKeys } from './api-key.ts';
+import { auditLog } from '../../schema/events/audit-log-entry.ts';
+import { apiKeys } from '../../schema/machines/api-key.ts';
 
 /** Allowed networks of keys, and the record of their last use and revocation. */
 let app: TestApp;

@@ -1,5 +1,5 @@
 import { and, eq, isNull, sql } from 'drizzle-orm';
-import { ORGANIZATION_OWNER } from '../../access/built-in.ts';
+import { ORGANIZATION_OWNER } from '../../schema/rights/built-in-ids.ts';
 import { mustComeThroughProvider } from '../../access/credentials/company-address.ts';
 import { withoutRls } from '../../db/tenancy/rls.ts';
 import { fail } from '../../errors.ts';
@@ -7,9 +7,9 @@ import { callerOf, isManagementKey, type Principal } from '../../kernel/context.
 import { canonicalTenant, type ScopeInput } from '../../kernel/scope.ts';
 import { assertHoldsAllInProjects } from '../../domain/memberships/project-roles.ts';
 import { assertHoldsAllOf, isMembership } from '../../domain/memberships/role-assignment.ts';
-import { membershipTableOf, organizationMembers } from '../../domain/memberships/membership.ts';
-import { organizations } from '../organizations/organization.ts';
-import { users } from '../users/user.ts';
+import { membershipTableOf, organizationMembers } from '../../schema/rights/membership.ts';
+import { organizations } from '../../schema/tenants/organization.ts';
+import { users } from '../../schema/people/user.ts';
 import type { KeyCreation } from './new-key.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { eq } from 'drizzle-orm';
-import { liesWithin } from '../../access/credentials/cidrs.ts';
+import { liesWithin } from '../../kernel/input/cidrs.ts';
 import { fail } from '../../errors.ts';
 import type { Principal } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { apiKeys } from './api-key.ts';
+import { apiKeys } from '../../schema/machines/api-key.ts';
 
 /**
  * The allowed networks of the calling key; `[]` = any. A caller restricted to networks must not obtain credentials that

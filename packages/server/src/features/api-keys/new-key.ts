@@ -1,9 +1,9 @@
 import { and, eq, inArray, isNull } from 'drizzle-orm';
-import { ACCOUNT_OWNER } from '../../access/built-in.ts';
+import { ACCOUNT_OWNER } from '../../schema/rights/built-in-ids.ts';
 import { evaluate } from '@doorward/decision/evaluate';
 import { assertCanGrant } from '../../access/delegation/delegation.ts';
 import { rolesOf } from '../../access/grants/grants.ts';
-import { SYSTEM_NODE } from '../../db/tenancy/nodes.ts';
+import { SYSTEM_NODE } from '../../schema/nodes.ts';
 import { visible } from '../../db/query/visible-rows.ts';
 import { fail } from '../../errors.ts';
 import {
@@ -19,8 +19,8 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { lockUser } from '../../domain/identity/verification.ts';
 import { assertNoKeyForOwner } from '../../domain/memberships/role-assignment.ts';
 import { lockGrantedRoles } from '../../domain/memberships/slices.ts';
-import { Role, roles } from '../roles/role.ts';
-import { apiKeys, type ApiKey } from './api-key.ts';
+import { Role, roles } from '../../schema/rights/role.ts';
+import { apiKeys, type ApiKey } from '../../schema/machines/api-key.ts';
 import { lockServiceUserOf } from './management-key.ts';
 
 export interface KeyCreation {

@@ -10,7 +10,7 @@ import { callerOf } from '../../kernel/context.ts';
 import { exchange, prepareExchange } from '../../domain/api-key-exchange/exchange.ts';
 import { fail } from '../../errors.ts';
 import { newApiKeySecret } from '../../crypto/tokens/secrets.ts';
-import { ApiKey, ApiKeyStatus, statusSql } from './api-key.ts';
+import { ApiKey, ApiKeyStatus, statusSql } from '../../schema/machines/api-key.ts';
 import { networksAfterRotation, networksForNewKey } from './networks.ts';
 import { assertExpiry, assertCanRotate, roleForNewKey } from './new-key.ts';
 import { isForeignToKey, isManagementScope } from './management-key.ts';

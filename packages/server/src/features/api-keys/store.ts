@@ -1,14 +1,13 @@
 import { and, count, eq, gt, isNotNull, isNull, or, sql } from 'drizzle-orm';
 import type { PgUpdateSetSource } from 'drizzle-orm/pg-core';
-import { nodes } from '../../db/tenancy/nodes.ts';
+import { nodes } from '../../schema/nodes.ts';
 import { hashSecret } from '../../crypto/tokens/secrets.ts';
 import { fail } from '../../errors.ts';
 import type { Principal, Services } from '../../kernel/context.ts';
 import type { RowOf } from '../../kernel/entity.ts';
 import { pascalTenant, type ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor, ScopedDb } from '../../kernel/scoped-db.ts';
-import type { keyTenants } from './api-key.ts';
-import { ApiKey, apiKeys, apiKeySecrets } from './api-key.ts';
+import { type keyTenants, ApiKey, apiKeys, apiKeySecrets } from '../../schema/machines/api-key.ts';
 
 type Row = RowOf<typeof ApiKey>;
 

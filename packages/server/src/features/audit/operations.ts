@@ -1,7 +1,7 @@
 import { pageOf } from '../../kernel/input/inputs.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { Scope } from '../../kernel/scope.ts';
-import { AuditLogEntry } from './entry.ts';
+import { AuditLogEntry } from '../../schema/events/audit-log-entry.ts';
 import { exportEntries, exportFormat, exportOperation } from '../../domain/audit-log/export.ts';
 import { auditFilters, auditPaging, entryConditions } from '../../domain/audit-log/filters.ts';
 

@@ -4,11 +4,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import { storyTransports } from '../../../test/support/breadth.ts';
 import { transports, unique, type Answer, type Person, type Via } from '../../../test/support/client.ts';
-import { auditLog, events } from '../../events/tables.ts';
-import { authenticationMethods, passwords } from '../me/authentication-method.ts';
-import { sessions } from '../me/session.ts';
-import { accounts } from '../../domain/identity/account.ts';
-import { users } from '../users/user.ts';
+import { auditLog } from '../../schema/events/audit-log-entry.ts';
+import { events } from '../../schema/events/event.ts';
+import { authenticationMethods, passwords } from '../../schema/sign-in/authentication-method.ts';
+import { sessions } from '../../schema/sign-in/session.ts';
+import { accounts } from '../../schema/people/account.ts';
+import { users } from '../../schema/people/user.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;

@@ -4,10 +4,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import { startGithub, type GithubDouble } from '../../../test/support/github.ts';
 import { cookieNames, visitor, type Visitor } from '../../../test/support/visitor.ts';
-import { auditLog } from '../../events/tables.ts';
-import { cliCodes } from '../../domain/federation/cli-code.ts';
-import { signInFlows } from '../../domain/sign-in-flow/sign-in-flow.ts';
-import { users } from '../users/user.ts';
+import { auditLog } from '../../schema/events/audit-log-entry.ts';
+import { cliCodes } from '../../schema/oauth/cli-code.ts';
+import { signInFlows } from '../../schema/sign-in/sign-in-flow.ts';
+import { users } from '../../schema/people/user.ts';
 
 /** Sign-in from a command line (identity §9): browser, question, loopback, exchange; and who else might try. */
 

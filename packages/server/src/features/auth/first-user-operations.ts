@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { INSTALLATION_OPERATOR } from '../../access/installation-roles.ts';
-import { AccountType } from '../../domain/identity/account.ts';
+import { AccountType } from '../../schema/people/account.ts';
 import { assertPassword } from '../../domain/identity/new-password.ts';
 import { password } from '../../domain/identity/password-sign-in.ts';
 import { assertReachable, createUser } from '../../domain/identity/registration.ts';
@@ -13,8 +13,9 @@ import type { Services } from '../../kernel/context.ts';
 import { email, text } from '../../kernel/input/values.ts';
 import { mutation } from '../../kernel/operation.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { Locale } from '../users/user.ts';
-import { firstUserTokens, firstUserTokenState, lockUsers } from './first-user-token.ts';
+import { Locale } from '../../schema/people/user.ts';
+import { firstUserTokens } from '../../schema/operators/first-user-token.ts';
+import { firstUserTokenState, lockUsers } from './first-user-token.ts';
 
 /**
  * The first user of an installation (identity §1). The token is printed where only an operator reads it, so it proves

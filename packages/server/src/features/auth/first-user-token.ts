@@ -1,22 +1,10 @@
 import { and, eq, gt, lte, sql } from 'drizzle-orm';
-import { pgTable, text as textColumn } from 'drizzle-orm/pg-core';
 import { hashOneTimeToken, newOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
-import { time } from '../../db/query/columns.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 import type { Clock } from '../../kernel/ports.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { users } from '../users/user.ts';
-
-/**
- * The tokens that may create the first user, at most one for each process: several processes that start together each
- * print a link that works, and the restart of a process ends its former link.
- */
-export const firstUserTokens = pgTable('first_user_tokens', {
-  /** Names the process, so that its next start finds the row. */
-  issuer: textColumn('issuer').primaryKey(),
-  hash: textColumn('hash').notNull().unique(),
-  expiresAt: time('expires_at').notNull(),
-});
+import { users } from '../../schema/people/user.ts';
+import { firstUserTokens } from '../../schema/operators/first-user-token.ts';
 
 const VALID_MS = 3_600_000;
 

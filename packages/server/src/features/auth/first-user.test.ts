@@ -4,7 +4,7 @@ import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import { storyTransports } from '../../../test/support/breadth.ts';
 import { unique, type Answer } from '../../../test/support/client.ts';
 import { rowsOf } from '../../db/query/rows.ts';
-import { events } from '../../events/tables.ts';
+import { events } from '../../schema/events/event.ts';
 
 const MINUTE = 60_000;
 

@@ -7,13 +7,14 @@ import { codeShown } from '../../../test/support/authenticator.ts';
 import { startGithub, type GithubAccount, type GithubDouble } from '../../../test/support/github.ts';
 import { visitor, type Visitor } from '../../../test/support/visitor.ts';
 import { rowsOf } from '../../db/query/rows.ts';
-import { auditLog, events } from '../../events/tables.ts';
+import { auditLog } from '../../schema/events/audit-log-entry.ts';
+import { events } from '../../schema/events/event.ts';
 import { flowErrors } from '../../domain/federation/destination.ts';
-import { signInFlows } from '../../domain/sign-in-flow/sign-in-flow.ts';
+import { signInFlows } from '../../schema/sign-in/sign-in-flow.ts';
 import { githubAt, newVerifier } from '../../domain/federation/providers/github.ts';
 import { ProviderFault } from '../../domain/federation/providers/provider.ts';
-import { authenticationMethods } from '../me/authentication-method.ts';
-import { users } from '../users/user.ts';
+import { authenticationMethods } from '../../schema/sign-in/authentication-method.ts';
+import { users } from '../../schema/people/user.ts';
 
 /** Sign-in with GitHub (identity §8): whom it lets in, and the ways to misuse it. These addresses are REST only. */
 

@@ -5,8 +5,8 @@ import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import { codeShown } from '../../../test/support/authenticator.ts';
 import { storyTransports } from '../../../test/support/breadth.ts';
 import { unique, type Person, type Via } from '../../../test/support/client.ts';
-import { accountFailures, failedAttempts, knownNetworks } from '../me/failed-attempts.ts';
-import { mfaAttempts } from '../mfa/mfa-factor.ts';
+import { accountFailures, failedAttempts, knownNetworks } from '../../schema/sign-in/failed-attempt.ts';
+import { mfaAttempts } from '../../schema/sign-in/mfa-factor.ts';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;

@@ -3,9 +3,9 @@ import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { fail } from '../../errors.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { endLockout } from '../me/failed-attempts.ts';
+import { endLockout } from '../../domain/sign-in-protection/lockout.ts';
 import { assertPassword, loadPasswordOwner, replacePassword } from '../../domain/identity/new-password.ts';
-import { oneTimeTokens } from '../../domain/identity/one-time-token.ts';
+import { oneTimeTokens } from '../../schema/sign-in/one-time-token.ts';
 import { findClaim, canSignIn } from '../../domain/identity/password-sign-in.ts';
 import type { Run, UserRow } from '../../domain/identity/sign-in.ts';
 import { nodeOfUser, userAsActor } from '../../domain/identity/user-node.ts';
@@ -35,7 +35,7 @@ export async function mailResetLink(ctx: Run, typedAddress: string): Promise<voi
 }
 
 /** A reset that was checked before its transaction, with the hash of the new password. */
-export interface PreparedReset {
+interface PreparedReset {
   readonly userId: string;
   readonly address: string;
   readonly hash: string;

@@ -3,10 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import { storyTransports } from '../../../test/support/breadth.ts';
 import { unique, type Person, type Via } from '../../../test/support/client.ts';
-import { auditLog, events } from '../../events/tables.ts';
-import { oneTimeTokens } from '../../domain/identity/one-time-token.ts';
-import { authenticationMethods, passwords } from '../me/authentication-method.ts';
-import { users } from '../users/user.ts';
+import { auditLog } from '../../schema/events/audit-log-entry.ts';
+import { events } from '../../schema/events/event.ts';
+import { oneTimeTokens } from '../../schema/sign-in/one-time-token.ts';
+import { authenticationMethods, passwords } from '../../schema/sign-in/authentication-method.ts';
+import { users } from '../../schema/people/user.ts';
 
 const MINUTE = 60_000;
 let app: TestApp;

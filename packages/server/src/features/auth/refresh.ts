@@ -25,7 +25,7 @@ import {
 } from '../../domain/identity/sign-in.ts';
 
 /** The tokens that a browser or command line presents to refresh its session; domain/sessions/rotation.ts rotates them. */
-export interface PresentedTokens {
+interface PresentedTokens {
   readonly accessToken: string | null;
   readonly refreshToken: string;
 }
@@ -78,7 +78,7 @@ export function refreshBucket(
 }
 
 /** What `refresh` needs, prepared before its transaction opens. */
-export interface PreparedRefresh {
+interface PreparedRefresh {
   readonly shown: PresentedToken;
   /** Null for a token that is neither the newest nor its predecessor: its holder gets no token. */
   readonly accessToken: string | null;

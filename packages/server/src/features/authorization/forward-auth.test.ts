@@ -10,8 +10,8 @@ import { freePort } from '../../../../../scripts/service.ts';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
 import { storyTransports } from '../../../test/support/breadth.ts';
 import { type Person } from '../../../test/support/client.ts';
-import { auditLog } from '../../events/tables.ts';
-import { projectUserRoles, projectUsers } from '../../domain/memberships/membership.ts';
+import { auditLog } from '../../schema/events/audit-log-entry.ts';
+import { projectUserRoles, projectUsers } from '../../schema/rights/membership.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 
 /** What a proxy hears that asks before it forwards (authorization §10.4), and permissions in one word. */

@@ -4,7 +4,8 @@ import { joined, keyToken, member } from '../../../test/contract/world.ts';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
 import { storyTransports } from '../../../test/support/breadth.ts';
 import { unique, type Person } from '../../../test/support/client.ts';
-import { builtIns, permissionIdOf } from '../../access/built-in.ts';
+import { builtIns } from '../../access/built-in.ts';
+import { permissionIdOf } from '../../schema/rights/built-in-ids.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 import { declaredPermissions, operations } from '../../operations.ts';
 

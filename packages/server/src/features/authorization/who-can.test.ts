@@ -7,7 +7,7 @@ import { storyTransports } from '../../../test/support/breadth.ts';
 import { transports, type Person } from '../../../test/support/client.ts';
 import { leastToll } from '../../../test/support/event-loop.ts';
 import { firmOf, type Firm } from '../../../test/support/firm.ts';
-import { roleIdOf } from '../../access/built-in.ts';
+import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 
 /** Who may do something, page by page. test/properties/who-can.test.ts compares it with every single decision. */

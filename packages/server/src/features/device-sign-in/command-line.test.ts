@@ -6,10 +6,10 @@ import { storyTransports } from '../../../test/support/breadth.ts';
 import { type Person } from '../../../test/support/client.ts';
 import { appInProject } from '../../../test/support/project-app.ts';
 import { cookieNames, visitor, type Visitor } from '../../../test/support/visitor.ts';
-import { deviceAuthorizations } from '../../domain/device-sign-in/device-authorization.ts';
-import { auditLog } from '../../events/tables.ts';
-import { sessions } from '../me/session.ts';
-import { users } from '../users/user.ts';
+import { deviceAuthorizations } from '../../schema/oauth/device-authorization.ts';
+import { auditLog } from '../../schema/events/audit-log-entry.ts';
+import { sessions } from '../../schema/sign-in/session.ts';
+import { users } from '../../schema/people/user.ts';
 
 /** Sign-in of a command line without a browser to this service itself (identity §9), and the attacks on it. */
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EventActor } from '../../events/event-actor.ts';
+import { EventActor } from '../../schema/events/event-actor.ts';
 import { ScopeOutput } from '../../kernel/scope.ts';
 import { iso, jsonObject } from '../../kernel/input/values.ts';
 
@@ -43,7 +43,7 @@ export const EventPage = z
   })
   .meta({ id: 'EventPage', description: 'A page of Event.' });
 
-export const EventType = z
+const EventType = z
   .object({
     name: z.string().describe('Noun and what happened to it, e.g. `role.created`.'),
     description: z.string().describe('When it is emitted.'),

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import { storyTransports } from '../../../test/support/breadth.ts';
 import { type Answer, type CallOptions, type Person } from '../../../test/support/client.ts';
-import { roleIdOf } from '../../access/built-in.ts';
-import { nodes } from '../../db/tenancy/nodes.ts';
-import { events } from '../../events/tables.ts';
+import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
+import { nodes } from '../../schema/nodes.ts';
+import { events } from '../../schema/events/event.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 
 /** Reading the feed: what is in it, for whom, and that nothing is ever left out or repeated. */

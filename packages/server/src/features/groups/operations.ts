@@ -6,7 +6,7 @@ import { pageOf, paging, relationsOf } from '../../kernel/input/inputs.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { Scope, type Tenant } from '../../kernel/scope.ts';
 import { uuid } from '../../kernel/input/values.ts';
-import { Group } from './group.ts';
+import { Group } from '../../schema/rights/group.ts';
 
 const readable: readonly Tenant[] = ['account', 'organization', 'accountProject', 'organizationProject'];
 const writable: readonly Tenant[] = ['organization', 'accountProject', 'organizationProject'];

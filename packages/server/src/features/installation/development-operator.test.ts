@@ -5,7 +5,7 @@ import { codeShown } from '../../../test/support/authenticator.ts';
 import { storyTransports } from '../../../test/support/breadth.ts';
 import { type Person } from '../../../test/support/client.ts';
 import { firstOperator, installation, operatorEnvironment } from '../../../test/support/operators.ts';
-import { operatorsTable, preparedOperators } from './operator.ts';
+import { operatorsTable, preparedOperators } from '../../schema/operators/operator.ts';
 
 /** The first user of a development installation has a row that does not count in production: there it is as if it were not there. */
 const reason = 'They join the team today';

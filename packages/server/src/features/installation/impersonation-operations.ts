@@ -1,6 +1,6 @@
 import { and, eq, gt, isNull } from 'drizzle-orm';
 import { z } from 'zod';
-import { SYSTEM_NODE } from '../../db/tenancy/nodes.ts';
+import { SYSTEM_NODE } from '../../schema/nodes.ts';
 import { canSignIn } from '../../domain/identity/password-sign-in.ts';
 import { nodeOfUser } from '../../domain/identity/user-node.ts';
 import { lockUser } from '../../domain/identity/verification.ts';
@@ -16,9 +16,9 @@ import { callerOf } from '../../kernel/context.ts';
 import { uuid } from '../../kernel/input/values.ts';
 import { mutation } from '../../kernel/operation.ts';
 import { Scope } from '../../kernel/scope.ts';
-import { sessions } from '../me/session.ts';
+import { sessions } from '../../schema/sign-in/session.ts';
 import { installation, reason } from './inputs.ts';
-import { InstallationUser } from './user.ts';
+import { InstallationUser } from '../../schema/operators/installation-user.ts';
 
 export const impersonateUser = mutation({
   ...installation,

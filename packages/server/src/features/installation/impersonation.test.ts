@@ -12,7 +12,8 @@ import {
   installation as scope,
   operatorEnvironment,
 } from '../../../test/support/operators.ts';
-import { auditLog, events } from '../../events/tables.ts';
+import { auditLog } from '../../schema/events/audit-log-entry.ts';
+import { events } from '../../schema/events/event.ts';
 import { operations } from '../../operations.ts';
 
 /** An operator who acts for a user: what they may do, what no operator may ever do, who learns of it, and how it ends. */

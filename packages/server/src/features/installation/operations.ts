@@ -6,7 +6,7 @@ import { pageOf } from '../../kernel/input/inputs.ts';
 import { iso, uuid } from '../../kernel/input/values.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { Scope } from '../../kernel/scope.ts';
-import { AuditLogEntry } from '../audit/entry.ts';
+import { AuditLogEntry } from '../../schema/events/audit-log-entry.ts';
 import { exportEntries, exportFormat, exportOperation } from '../../domain/audit-log/export.ts';
 import { auditFilters, auditPaging, entryConditions } from '../../domain/audit-log/filters.ts';
 import { installation as common } from './inputs.ts';

@@ -17,8 +17,8 @@ import { email, uuid } from '../../kernel/input/values.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { Scope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { authenticationMethods } from '../me/authentication-method.ts';
-import { Operator } from './operator.ts';
+import { authenticationMethods } from '../../schema/sign-in/authentication-method.ts';
+import { Operator } from '../../schema/operators/operator.ts';
 import { installation, reason } from './inputs.ts';
 
 export const operators = query({

@@ -12,8 +12,8 @@ import {
   operatorEnvironment,
 } from '../../../test/support/operators.ts';
 import { installationRoleIdOf } from '../../access/installation-roles.ts';
-import { auditLog } from '../../events/tables.ts';
-import { authenticationMethods } from '../me/authentication-method.ts';
+import { auditLog } from '../../schema/events/audit-log-entry.ts';
+import { authenticationMethods } from '../../schema/sign-in/authentication-method.ts';
 
 /** Who becomes an operator, who does not, and what each role may do. */
 const reason = 'They join the team today';

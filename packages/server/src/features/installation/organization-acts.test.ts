@@ -14,8 +14,8 @@ import {
 import { challengeOf, consented, newVerifier } from '../../../test/support/project-code.ts';
 import { redirectParameters, signInBrowser } from '../../../test/support/project-app.ts';
 import { enqueue, subscribe } from '../../../test/support/webhooks.ts';
-import { roleIdOf } from '../../access/built-in.ts';
-import { auditLog } from '../../events/tables.ts';
+import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
+import { auditLog } from '../../schema/events/audit-log-entry.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 
 /** Suspension of an organization: what ends at once, what stays, what comes back, who learns of it, and who is refused. */

@@ -5,8 +5,8 @@ import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import { storyTransports } from '../../../test/support/breadth.ts';
 import { type Person } from '../../../test/support/client.ts';
 import { firstOperator, installation, operatorEnvironment } from '../../../test/support/operators.ts';
-import { auditLog } from '../../events/tables.ts';
-import { preparedOperators } from './operator.ts';
+import { auditLog } from '../../schema/events/audit-log-entry.ts';
+import { preparedOperators } from '../../schema/operators/operator.ts';
 
 /** Operators whom the command line has named before their user had verified the address. `packages/cli` has the commands. */
 let app: TestApp;

@@ -10,7 +10,7 @@ import { email } from '../../kernel/input/values.ts';
 const isUuid = (text: string): boolean => z.uuid().safeParse(text).success;
 
 /** The beginnings of words, all of which the name must contain. A text without letters and digits finds nothing. */
-export function wordsIn(name: PgColumn, text: string): SQL {
+function wordsIn(name: PgColumn, text: string): SQL {
   const words = text.normalize('NFC').match(/[\p{L}\p{N}]+/gu) ?? [];
   if (words.length === 0) return sql`false`;
   const query = words.map((word) => `${word}:*`).join(' & ');
@@ -18,7 +18,7 @@ export function wordsIn(name: PgColumn, text: string): SQL {
 }
 
 /** What a search text is: by it the search is made, and audited. */
-export type SearchKind = 'id' | 'address' | 'domain' | 'name';
+type SearchKind = 'id' | 'address' | 'domain' | 'name';
 
 export function kindOfSearch(text: string): SearchKind {
   if (isUuid(text)) return 'id';

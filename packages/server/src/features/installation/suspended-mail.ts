@@ -1,6 +1,6 @@
 import { composeMail, withoutLinks } from '../../events/mail/mail-layout.ts';
 import type { Mail } from '../../kernel/ports.ts';
-import type { users } from '../users/user.ts';
+import type { users } from '../../schema/people/user.ts';
 
 type Language = NonNullable<(typeof users.$inferSelect)['locale']>;
 

@@ -5,8 +5,8 @@ import { pageOf, paging } from '../../kernel/input/inputs.ts';
 import { text, uuid } from '../../kernel/input/values.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { Scope } from '../../kernel/scope.ts';
-import { organizations } from '../organizations/organization.ts';
-import { projects } from '../projects/project.ts';
+import { organizations } from '../../schema/tenants/organization.ts';
+import { projects } from '../../schema/tenants/project.ts';
 import { installation, reason } from './inputs.ts';
 import { tenantsBy } from './search.ts';
 import {
@@ -14,7 +14,7 @@ import {
   InstallationOrganization,
   InstallationProject,
   OrganizationStatus,
-} from './tenants.ts';
+} from '../../schema/operators/installation-tenants.ts';
 
 const search = text(2, 255)
   .optional()

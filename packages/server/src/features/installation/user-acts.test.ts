@@ -10,9 +10,9 @@ import {
   operatorEnvironment,
 } from '../../../test/support/operators.ts';
 import { codeShown } from '../../../test/support/authenticator.ts';
-import { roleIdOf } from '../../access/built-in.ts';
+import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
 import { installationRoleIdOf } from '../../access/installation-roles.ts';
-import { auditLog } from '../../events/tables.ts';
+import { auditLog } from '../../schema/events/audit-log-entry.ts';
 
 /** Acts of operators on users: their effect, both audit entries, the notice with the reason, and who is refused. */
 const reason = 'Ticket 4711: reported as stolen';

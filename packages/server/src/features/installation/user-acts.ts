@@ -17,13 +17,14 @@ import { callerOf } from '../../kernel/context.ts';
 import { iso, uuid } from '../../kernel/input/values.ts';
 import { mutation } from '../../kernel/operation.ts';
 import { Scope } from '../../kernel/scope.ts';
-import { authenticationMethods } from '../me/authentication-method.ts';
-import { factorResets, isEnrolled } from '../mfa/mfa-factor.ts';
-import { hasPasskey } from '../passkeys/passkey.ts';
-import { users } from '../users/user.ts';
+import { authenticationMethods } from '../../schema/sign-in/authentication-method.ts';
+import { factorResets } from '../../schema/sign-in/mfa-factor.ts';
+import { isEnrolled } from '../../domain/second-factor/enrolment.ts';
+import { hasPasskey } from '../../domain/passkeys/has-passkey.ts';
+import { users } from '../../schema/people/user.ts';
 import { installation, reason } from './inputs.ts';
 import { suspendedMail } from './suspended-mail.ts';
-import { InstallationUser } from './user.ts';
+import { InstallationUser } from '../../schema/operators/installation-user.ts';
 
 /** No act changes a role. What is cached about the user is invalidated by their id. */
 const act = {

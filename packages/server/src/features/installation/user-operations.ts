@@ -4,10 +4,11 @@ import { pageOf, paging } from '../../kernel/input/inputs.ts';
 import { text, uuid } from '../../kernel/input/values.ts';
 import { query } from '../../kernel/operation.ts';
 import { Scope } from '../../kernel/scope.ts';
-import { UserKind, UserStatus, users } from '../users/user.ts';
+import { UserKind, UserStatus, users } from '../../schema/people/user.ts';
 import { installation } from './inputs.ts';
 import { kindOfSearch, usersBy } from './search.ts';
-import { InstallationUser, InstallationUserDetails, readDetails } from './user.ts';
+import { InstallationUser } from '../../schema/operators/installation-user.ts';
+import { InstallationUserDetails, readDetails } from './user-details.ts';
 
 /** So many users of a search are named in its audit entry. */
 const MAX_NAMED = 20;

@@ -1,5 +1,5 @@
 import { and, eq, exists, inArray, isNull } from 'drizzle-orm';
-import { nodes } from '../../db/tenancy/nodes.ts';
+import { nodes } from '../../schema/nodes.ts';
 import { pageOfOwn } from '../../db/query/page.ts';
 import { fail } from '../../errors.ts';
 import { callerOf } from '../../kernel/context.ts';
@@ -12,10 +12,10 @@ import { nodeOfUser } from '../../domain/identity/user-node.ts';
 import { lockUser } from '../../domain/identity/verification.ts';
 import { endApprovals } from '../../domain/device-sign-in/decide-device.ts';
 import { endSessions } from '../../domain/sessions/live-sessions.ts';
-import { projectApps } from '../project-apps/project-app.ts';
-import { projectCodes } from '../../domain/app-tokens/project-code.ts';
-import { AppGrant, appGrants } from './app-grant.ts';
-import { sessions } from './session.ts';
+import { projectApps } from '../../schema/apps/project-app.ts';
+import { projectCodes } from '../../schema/oauth/project-code.ts';
+import { AppGrant, appGrants } from '../../schema/oauth/app-grant.ts';
+import { sessions } from '../../schema/sign-in/session.ts';
 
 /** What the user has consented to for apps (openid §6). */
 

@@ -8,10 +8,10 @@ import { canSignIn } from '../../domain/identity/password-sign-in.ts';
 import type { Run } from '../../domain/identity/sign-in.ts';
 import { nodeOfUser, userAsActor } from '../../domain/identity/user-node.ts';
 import { lockUser } from '../../domain/identity/verification.ts';
-import { users } from '../users/user.ts';
-import { passwords } from './authentication-method.ts';
-import { countFailure, isLockedOut } from './failed-attempts.ts';
-import { sessions } from './session.ts';
+import { users } from '../../schema/people/user.ts';
+import { passwords } from '../../schema/sign-in/authentication-method.ts';
+import { countFailure, isLockedOut } from '../../domain/sign-in-protection/lockout.ts';
+import { sessions } from '../../schema/sign-in/session.ts';
 
 interface PasswordInput {
   readonly currentPassword: string;
@@ -20,7 +20,7 @@ interface PasswordInput {
 }
 
 /** The stored hash that matched the current password, and the hash of the new one; null if it did not match. */
-export type PreparedChange = { readonly matched: string; readonly hash: string } | null;
+type PreparedChange = { readonly matched: string; readonly hash: string } | null;
 
 const invalidField = (path: string, code: 'not_allowed' | 'password_unchanged') =>
   fail('VALIDATION_ERROR', { details: [{ path, code }] });

@@ -7,7 +7,7 @@ import { iso, uuid } from '../../kernel/input/values.ts';
 import { lockUser } from '../../domain/identity/verification.ts';
 import { deleteUser } from '../../domain/memberships/delete-user.ts';
 import { assertOperatorRemains, isOperator, lockOperators } from '../../domain/operators/operators.ts';
-import { users } from '../users/user.ts';
+import { users } from '../../schema/people/user.ts';
 import type { OwnRun } from './profile.ts';
 
 export const DeletedMe = z

@@ -11,8 +11,9 @@ import {
   Notification,
   NotificationChannel,
   NotificationPreference,
-} from '../../domain/notifications/notification.ts';
-import { notifications, NotificationTypeName } from '../../domain/notifications/notification.ts';
+  notifications,
+  NotificationTypeName,
+} from '../../schema/people/notification.ts';
 import { setPreference, preferencesOf } from '../../domain/notifications/preferences.ts';
 
 type Row = z.output<typeof Notification.schema>;

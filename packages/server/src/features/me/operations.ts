@@ -6,19 +6,19 @@ import { callerOf } from '../../kernel/context.ts';
 import { pageOf, paging } from '../../kernel/input/inputs.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { email, text, url, uuid } from '../../kernel/input/values.ts';
-import { removePicture } from '../pictures/picture.ts';
-import { Account, AccountType } from '../../domain/identity/account.ts';
+import { removePicture } from '../../domain/pictures/remove-picture.ts';
+import { Account, AccountType } from '../../schema/people/account.ts';
 import { password } from '../../domain/identity/password-sign-in.ts';
 import { changePassword, prepareChange } from './change-password.ts';
 import { endSessions, liveSessions } from '../../domain/sessions/live-sessions.ts';
-import { Locale, User } from '../users/user.ts';
-import { AuthenticationMethod, Provider } from './authentication-method.ts';
+import { Locale, User } from '../../schema/people/user.ts';
+import { AuthenticationMethod, Provider } from '../../schema/sign-in/authentication-method.ts';
 import { attachment, exportPersonalData, PersonalExport } from '../../domain/personal-data/export.ts';
 import { nodeOfUser } from '../../domain/identity/user-node.ts';
 import { deleteSelf, DeletedMe } from './deletion.ts';
 import { addAccount, changeSelf } from './profile.ts';
 import { Me, readSelf, seenFrom } from './self.ts';
-import { Session, SessionKind, sessions } from './session.ts';
+import { Session, SessionKind, sessions } from '../../schema/sign-in/session.ts';
 import { addMethod, prepareMethod, removeMethod } from './sign-in-methods.ts';
 
 export const me = query({

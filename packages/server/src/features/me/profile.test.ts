@@ -2,8 +2,9 @@ import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
 import { storyTransports } from '../../../test/support/breadth.ts';
-import { auditLog, events } from '../../events/tables.ts';
-import { users } from '../users/user.ts';
+import { auditLog } from '../../schema/events/audit-log-entry.ts';
+import { events } from '../../schema/events/event.ts';
+import { users } from '../../schema/people/user.ts';
 
 let app: TestApp;
 beforeAll(async () => {

@@ -4,12 +4,12 @@ import { z } from 'zod';
 import { isBound, type Principal } from '../../kernel/context.ts';
 import { iso, uuid } from '../../kernel/input/values.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { Account, accounts } from '../../domain/identity/account.ts';
-import { organizationMembers } from '../../domain/memberships/membership.ts';
-import { hasFactor } from '../mfa/mfa-factor.ts';
-import { organizations } from '../organizations/organization.ts';
-import { roles } from '../roles/role.ts';
-import { User, users } from '../users/user.ts';
+import { Account, accounts } from '../../schema/people/account.ts';
+import { organizationMembers } from '../../schema/rights/membership.ts';
+import { hasFactor } from '../../domain/second-factor/enrolment.ts';
+import { organizations } from '../../schema/tenants/organization.ts';
+import { roles } from '../../schema/rights/role.ts';
+import { User, users } from '../../schema/people/user.ts';
 
 export const Me = z
   .object({

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
 import { storyTransports } from '../../../test/support/breadth.ts';
 import { unique } from '../../../test/support/client.ts';
-import { events } from '../../events/tables.ts';
-import { passwords } from './authentication-method.ts';
+import { events } from '../../schema/events/event.ts';
+import { passwords } from '../../schema/sign-in/authentication-method.ts';
 
 let app: TestApp;
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { domainOf } from '../../domain/connections/live-connection.ts';
 import { organizationRequiringProvider } from '../../domain/connections/required-provider.ts';
 import { findAddressOwner } from '../../domain/identity/address.ts';
-import { oneTimeTokens } from '../../domain/identity/one-time-token.ts';
+import { oneTimeTokens } from '../../schema/sign-in/one-time-token.ts';
 import { assertPassword } from '../../domain/identity/new-password.ts';
 import { assertReachable } from '../../domain/identity/registration.ts';
 import { addressOwnedMail } from '../../domain/identity/verification-mail.ts';
@@ -14,14 +14,14 @@ import { consumeMailQuota } from '../../domain/sign-in-protection/mail-limit.ts'
 import { lockAddress, sendVerification } from '../../domain/identity/verification.ts';
 import { flushMails } from '../../domain/identity/flush-mails.ts';
 import { recordUpdated, type UserRow } from '../../domain/identity/sign-in.ts';
-import { users } from '../users/user.ts';
-import { authenticationMethods, MAX_METHODS, passwords } from './authentication-method.ts';
+import { users } from '../../schema/people/user.ts';
+import { authenticationMethods, MAX_METHODS, passwords } from '../../schema/sign-in/authentication-method.ts';
 import { lockSelf, type OwnRun } from './profile.ts';
 
 type MethodRow = typeof authenticationMethods.$inferSelect;
 
 /** An address that was checked before its transaction. */
-export interface PreparedMethod {
+interface PreparedMethod {
   readonly address: string;
   /** Hash of the first password; null for a user who has one already. */
   readonly hash: string | null;

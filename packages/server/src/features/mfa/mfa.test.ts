@@ -5,9 +5,10 @@ import { startApp, type TestApp } from '../../../test/support/app.ts';
 import { codeShown, fromBase32 } from '../../../test/support/authenticator.ts';
 import { storyTransports } from '../../../test/support/breadth.ts';
 import { type Answer, type Person, type Via } from '../../../test/support/client.ts';
-import { auditLog, events } from '../../events/tables.ts';
+import { auditLog } from '../../schema/events/audit-log-entry.ts';
+import { events } from '../../schema/events/event.ts';
 import { operations } from '../../operations.ts';
-import { mfaFactors, mfaRecoveryCodes } from './mfa-factor.ts';
+import { mfaFactors, mfaRecoveryCodes } from '../../schema/sign-in/mfa-factor.ts';
 
 const MINUTE = 60_000;
 const STEP = 30_000;

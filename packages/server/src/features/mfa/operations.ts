@@ -1,18 +1,18 @@
 import { eq } from 'drizzle-orm';
 import { z } from 'zod';
-import { base32, newTotpSecret, otpauthUrl } from '../../crypto/tokens/totp.ts';
+import { base32, newTotpSecret, otpauthUrl, typedTotpCode } from '../../crypto/tokens/totp.ts';
 import { fail } from '../../errors.ts';
 import { callerOf } from '../../kernel/context.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { text, uuid } from '../../kernel/input/values.ts';
 import { accessTokenSeconds, userData, type Run, type UserRow } from '../../domain/identity/sign-in.ts';
 import { nodeOfUser } from '../../domain/identity/user-node.ts';
-import { rememberNetwork } from '../me/failed-attempts.ts';
+import { rememberNetwork } from '../../domain/sign-in-protection/lockout.ts';
 import { forSignIn } from '../../domain/passkeys/challenge.ts';
 import { checkAssertion } from '../../domain/passkeys/assertion.ts';
 import { AssertionCredential, passkeyChallengeId } from '../../domain/passkeys/credential.ts';
-import { hasPasskey } from '../passkeys/passkey.ts';
-import { MfaFactor, mfaFactors } from './mfa-factor.ts';
+import { hasPasskey } from '../../domain/passkeys/has-passkey.ts';
+import { MfaFactor, mfaFactors } from '../../schema/sign-in/mfa-factor.ts';
 import {
   verifyWithLimit,
   factorsOf,
@@ -29,7 +29,6 @@ import {
 } from '../../domain/second-factor/recovery-codes.ts';
 import { assertOneFactor } from '../../domain/second-factor/one-factor.ts';
 import { lockCaller, lockForChange } from '../../domain/second-factor/lock-for-change.ts';
-import { typedTotpCode } from '../../crypto/tokens/totp.ts';
 import * as secondFactor from './second-factor.ts';
 
 /** Most factors of one user (identity §7). */

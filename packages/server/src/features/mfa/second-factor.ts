@@ -8,7 +8,7 @@ import { endLeastUsed } from '../../domain/sessions/session-limit.ts';
 import { signAccessToken, type Run, type UserRow } from '../../domain/identity/sign-in.ts';
 import { nodeOfUser } from '../../domain/identity/user-node.ts';
 import { sessionOf } from '../../domain/second-factor/lock-for-change.ts';
-import { sessions } from '../me/session.ts';
+import { sessions } from '../../schema/sign-in/session.ts';
 
 /** One rate-limit bucket for all codes of a credential from one network (conventions §10). */
 export const codeBucket = (_input: unknown, call: Call): string => {
@@ -17,7 +17,7 @@ export const codeBucket = (_input: unknown, call: Call): string => {
 };
 
 /** The state of a session after a correct code. The token is signed before the transaction and answered after it. */
-export interface RaisedSession {
+interface RaisedSession {
   /** How the user had signed in, before this factor. */
   readonly formerAmr: readonly string[];
   readonly amr: string[];

@@ -1,13 +1,13 @@
 import { and, count, eq, inArray, isNull, ne, sql } from 'drizzle-orm';
-import { ORGANIZATION_OWNER } from '../../access/built-in.ts';
-import { nodes } from '../../db/tenancy/nodes.ts';
+import { ORGANIZATION_OWNER } from '../../schema/rights/built-in-ids.ts';
+import { nodes } from '../../schema/nodes.ts';
 import { fail } from '../../errors.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor, ScopedDb } from '../../kernel/scoped-db.ts';
 import { sealContextOfConnection } from '../../domain/federation/providers/connections.ts';
 import { rolesToAssign, type MembershipRun, type RoleRef } from '../../domain/memberships/role-assignment.ts';
-import { organizationDomains } from '../organization-domains/domain.ts';
-import { organizationConnections } from './connection.ts';
+import { organizationDomains } from '../../schema/tenants/organization-domain.ts';
+import { organizationConnections } from '../../schema/tenants/organization-connection.ts';
 
 /** What a connection refers to, and how many there may be. */
 

@@ -7,7 +7,11 @@ import { uuid } from '../../kernel/input/values.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { Scope, type Tenant } from '../../kernel/scope.ts';
 import { assertDomainsFree, assertWithinLimit, defaultRole, lockConnections, sealSecret } from './changes.ts';
-import { clientSecret, OrganizationConnection, OrganizationConnectionStatus } from './connection.ts';
+import {
+  clientSecret,
+  OrganizationConnection,
+  OrganizationConnectionStatus,
+} from '../../schema/tenants/organization-connection.ts';
 
 const tenants: readonly Tenant[] = ['organization'];
 

@@ -10,7 +10,7 @@ import {
   type OpenidDouble,
 } from '../../../test/support/openid-provider.ts';
 import { member } from '../../../test/contract/world.ts';
-import { permissionIdOf, roleIdOf } from '../../access/built-in.ts';
+import { permissionIdOf, roleIdOf } from '../../schema/rights/built-in-ids.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 
 /** Connections of organizations: who sets them up, what they refer to, and that their secret stays inside. */

@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm';
 import { rowsOf } from '../../db/query/rows.ts';
-import { nodes } from '../../db/tenancy/nodes.ts';
+import { nodes } from '../../schema/nodes.ts';
 import { fail } from '../../errors.ts';
 import type { Executor, ScopedDb } from '../../kernel/scoped-db.ts';
 

@@ -6,7 +6,7 @@ import { pageOf, paging } from '../../kernel/input/inputs.ts';
 import { uuid } from '../../kernel/input/values.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { Scope, type Tenant } from '../../kernel/scope.ts';
-import { OrganizationDomain, OrganizationDomainStatus } from './domain.ts';
+import { OrganizationDomain, OrganizationDomainStatus } from '../../schema/tenants/organization-domain.ts';
 import { assertUnused } from './in-use.ts';
 import { assertWithinLimit, verify } from './verification.ts';
 

@@ -4,7 +4,10 @@ import { endUnboundSessions } from '../../domain/memberships/app-sessions.ts';
 import type { ActAsSystem, SystemAct } from '../../events/system-act.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { OrganizationDomain, organizationDomains as domains } from './domain.ts';
+import {
+  OrganizationDomain,
+  organizationDomains as domains,
+} from '../../schema/tenants/organization-domain.ts';
 
 const HOUR_MS = 3_600_000;
 export const RECHECK_MS = 24 * HOUR_MS;

@@ -1,12 +1,12 @@
 import { and, count, eq, isNull } from 'drizzle-orm';
-import { nodes } from '../../db/tenancy/nodes.ts';
+import { nodes } from '../../schema/nodes.ts';
 import { takenField } from '../../db/connection/pg-error.ts';
 import type { RecordState } from '../../domain/organization-domains/look-up.ts';
 import { fail } from '../../errors.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { RowOf } from '../../kernel/entity.ts';
 import type { Executor, ScopedDb } from '../../kernel/scoped-db.ts';
-import { OrganizationDomain, organizationDomains } from './domain.ts';
+import { OrganizationDomain, organizationDomains } from '../../schema/tenants/organization-domain.ts';
 import { RECHECK_MS } from './recheck.ts';
 
 interface DomainRun {

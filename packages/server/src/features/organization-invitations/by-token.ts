@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { permissionsOf } from '../../access/delegation/delegation.ts';
 import { missingPermissions } from '../../access/delegation/escalation.ts';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
-import { selectionOf } from '../../db/query/columns.ts';
+import { selectionOf } from '../../db/query/entity-columns.ts';
 import { fail, type DoorwardError } from '../../errors.ts';
 import type { Principal, Services } from '../../kernel/context.ts';
 import type { RowOf } from '../../kernel/entity.ts';
@@ -17,14 +17,14 @@ import { openSession, SignIn, type Run, type UserRow } from '../../domain/identi
 import { userAsActor } from '../../domain/identity/user-node.ts';
 import { lockClaimants, lockUser } from '../../domain/identity/verification.ts';
 import { isMembership } from '../../domain/memberships/role-assignment.ts';
-import { organizationMembers } from '../../domain/memberships/membership.ts';
+import { organizationMembers } from '../../schema/rights/membership.ts';
 import { endUnboundSessions } from '../../domain/memberships/app-sessions.ts';
 import { joinOrganization } from '../../domain/memberships/organization.ts';
 import { watchForExcessKeys } from '../../domain/excess-keys/excess-keys.ts';
-import { Member } from '../organization-members/member.ts';
-import { organizations } from '../organizations/organization.ts';
-import { roles } from '../roles/role.ts';
-import { users } from '../users/user.ts';
+import { Member } from '../../schema/tenants/member.ts';
+import { organizations } from '../../schema/tenants/organization.ts';
+import { roles } from '../../schema/rights/role.ts';
+import { users } from '../../schema/people/user.ts';
 import {
   Invitation,
   invitations,
@@ -32,7 +32,7 @@ import {
   invitationStatus,
   invitationTokens,
   inviterName,
-} from './invitation.ts';
+} from '../../schema/tenants/organization-invitation.ts';
 import { joinGrantedProjects } from './invited-grants.ts';
 import { lockInvitation, type InvitationRow } from './transitions.ts';
 

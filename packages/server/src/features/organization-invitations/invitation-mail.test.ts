@@ -3,13 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
 import { storyTransports } from '../../../test/support/breadth.ts';
 import { unique, type Person } from '../../../test/support/client.ts';
-import { roleIdOf } from '../../access/built-in.ts';
+import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 import type { Mail } from '../../kernel/ports.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
-import { users } from '../users/user.ts';
-import { invitationTokens } from './invitation.ts';
+import { users } from '../../schema/people/user.ts';
+import { invitationTokens } from '../../schema/tenants/organization-invitation.ts';
 
 /** The invitation mail, and that its token is stored and shown nowhere else. */
 const VIEWER = roleIdOf('Organization Viewer');

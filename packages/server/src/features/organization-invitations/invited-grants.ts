@@ -11,8 +11,8 @@ import type { Run } from '../../domain/identity/sign-in.ts';
 import { addProjectUser } from '../../domain/memberships/project.ts';
 import type { MembershipRun } from '../../domain/memberships/role-assignment.ts';
 import { lockGrantedRoles, noteSliceRoles } from '../../domain/memberships/slices.ts';
-import { projectGrants } from '../project-grants/grant.ts';
-import { Role, roles } from '../roles/role.ts';
+import { projectGrants } from '../../schema/tenants/project-grant.ts';
+import { Role, roles } from '../../schema/rights/role.ts';
 
 /**
  * Roles in granted projects that an invitation brings. They are checked when it is sent, and again when it is accepted. What

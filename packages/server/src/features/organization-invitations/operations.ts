@@ -8,7 +8,11 @@ import { Scope, type Tenant } from '../../kernel/scope.ts';
 import { text, uuid } from '../../kernel/input/values.ts';
 import { password } from '../../domain/identity/password-sign-in.ts';
 import { accept, AcceptedInvitation, prepareAcceptance, PublicInvitation, readByToken } from './by-token.ts';
-import { Invitation, InvitationStatus, invitationStatus } from './invitation.ts';
+import {
+  Invitation,
+  InvitationStatus,
+  invitationStatus,
+} from '../../schema/tenants/organization-invitation.ts';
 import { invite, renew, resend, revoke } from './transitions.ts';
 
 const tenants: readonly Tenant[] = ['organization'];

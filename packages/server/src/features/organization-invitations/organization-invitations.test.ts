@@ -5,16 +5,17 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { startApp, startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import { storyTransports } from '../../../test/support/breadth.ts';
 import { unique, type Answer, type Person, type Via } from '../../../test/support/client.ts';
-import { roleIdOf, type RoleName } from '../../access/built-in.ts';
+import { roleIdOf, type RoleName } from '../../schema/rights/built-in-ids.ts';
 import { hashOneTimeToken, newOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
-import { nodes, SYSTEM_NODE } from '../../db/tenancy/nodes.ts';
-import { auditLog, events } from '../../events/tables.ts';
+import { nodes, SYSTEM_NODE } from '../../schema/nodes.ts';
+import { auditLog } from '../../schema/events/audit-log-entry.ts';
+import { events } from '../../schema/events/event.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
-import { authenticationMethods } from '../me/authentication-method.ts';
-import { organizationMembers } from '../../domain/memberships/membership.ts';
-import { organizations } from '../organizations/organization.ts';
-import { users } from '../users/user.ts';
-import { invitations, invitationTokens } from './invitation.ts';
+import { authenticationMethods } from '../../schema/sign-in/authentication-method.ts';
+import { organizationMembers } from '../../schema/rights/membership.ts';
+import { organizations } from '../../schema/tenants/organization.ts';
+import { users } from '../../schema/people/user.ts';
+import { invitations, invitationTokens } from '../../schema/tenants/organization-invitation.ts';
 
 /** Counts password hashes, because an unknown token must not cost one. */
 const hashing = vi.hoisted(() => {

@@ -1,6 +1,6 @@
 import { and, eq, isNull, lte } from 'drizzle-orm';
 import { hashOneTimeToken, newOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
-import { selectionOf } from '../../db/query/columns.ts';
+import { selectionOf } from '../../db/query/entity-columns.ts';
 import { withoutRls } from '../../db/tenancy/rls.ts';
 import { visible } from '../../db/query/visible-rows.ts';
 import { fail } from '../../errors.ts';
@@ -20,13 +20,18 @@ import {
   type MembershipRun,
   type RoleRef,
 } from '../../domain/memberships/role-assignment.ts';
-import { organizationMembers } from '../../domain/memberships/membership.ts';
-import { organizations } from '../organizations/organization.ts';
-import { roles } from '../roles/role.ts';
-import { users } from '../users/user.ts';
+import { organizationMembers } from '../../schema/rights/membership.ts';
+import { organizations } from '../../schema/tenants/organization.ts';
+import { roles } from '../../schema/rights/role.ts';
+import { users } from '../../schema/people/user.ts';
 import { assertCanAssignIn, type InvitedGrant } from './invited-grants.ts';
 import { invitationMail } from './invitation-mail.ts';
-import { Invitation, invitations, invitationTokens, inviterName } from './invitation.ts';
+import {
+  Invitation,
+  invitations,
+  invitationTokens,
+  inviterName,
+} from '../../schema/tenants/organization-invitation.ts';
 
 /**
  * State transitions of an invitation by its senders (model §3): it is pending until it is accepted, revoked or expired.

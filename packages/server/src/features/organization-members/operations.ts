@@ -1,4 +1,4 @@
-import { roleIdOf } from '../../access/built-in.ts';
+import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
 import { Impact } from '../../access/dry-run/impact.ts';
 import { equals } from '../../db/query/filters.ts';
 import { pageOf, paging } from '../../kernel/input/inputs.ts';
@@ -6,7 +6,7 @@ import { mutation, query } from '../../kernel/operation.ts';
 import { Scope, type Tenant } from '../../kernel/scope.ts';
 import { uuid } from '../../kernel/input/values.ts';
 import { changeMemberRole, leaveOrganization, lockMember } from '../../domain/memberships/organization.ts';
-import { Member } from './member.ts';
+import { Member } from '../../schema/tenants/member.ts';
 
 const tenants: readonly Tenant[] = ['organization'];
 

@@ -1,12 +1,12 @@
 import { and, count, eq, isNull } from 'drizzle-orm';
-import { nodes } from '../../db/tenancy/nodes.ts';
+import { nodes } from '../../schema/nodes.ts';
 import { fail } from '../../errors.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { accounts } from '../../domain/identity/account.ts';
+import { accounts } from '../../schema/people/account.ts';
 import { lockUser } from '../../domain/identity/verification.ts';
-import { organizations } from './organization.ts';
+import { organizations } from '../../schema/tenants/organization.ts';
 
 interface Founding {
   readonly tx: Executor;

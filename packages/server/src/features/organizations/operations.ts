@@ -1,5 +1,5 @@
-import { ORGANIZATION_ADMIN, ORGANIZATION_OWNER } from '../../access/built-in.ts';
-import { SYSTEM_NODE } from '../../db/tenancy/nodes.ts';
+import { ORGANIZATION_ADMIN, ORGANIZATION_OWNER } from '../../schema/rights/built-in-ids.ts';
+import { SYSTEM_NODE } from '../../schema/nodes.ts';
 import { freeSlug } from '../../db/tenancy/free-slug.ts';
 import { createNode, deleteNode } from '../../db/tenancy/tenant-tree.ts';
 import { recordEndedGrants } from '../../domain/memberships/grant-entries.ts';
@@ -14,7 +14,7 @@ import { storeLogo } from '../../domain/branding/logo.ts';
 import { lockUser } from '../../domain/identity/verification.ts';
 import { joinOrganization } from '../../domain/memberships/organization.ts';
 import { assertOrganizationLimit, lockAccountOwner } from './founding.ts';
-import { Organization } from './organization.ts';
+import { Organization } from '../../schema/tenants/organization.ts';
 
 export const organizations = query({
   rest: 'GET /organizations',

@@ -13,9 +13,9 @@ import { recordMethodChange } from '../../domain/sign-in-protection/method-chang
 import { fail } from '../../errors.ts';
 import { callerOf, type Principal } from '../../kernel/context.ts';
 import { refuse, type Refusal } from '../../kernel/output/reply.ts';
-import { authenticationMethods } from '../me/authentication-method.ts';
+import { authenticationMethods } from '../../schema/sign-in/authentication-method.ts';
 import { lockForChange } from '../../domain/second-factor/lock-for-change.ts';
-import { MAX_PASSKEYS, passkeys } from './passkey.ts';
+import { MAX_PASSKEYS, passkeys } from '../../schema/sign-in/passkey.ts';
 
 type OwnRun = Run & { readonly principal: Principal | null };
 type PasskeyRow = typeof passkeys.$inferSelect;

@@ -12,7 +12,7 @@ import { uuid } from '../../kernel/input/values.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { lockCaller, lockForChange } from '../../domain/second-factor/lock-for-change.ts';
 import { addPasskey, assertRoom, removePasskey } from './changes.ts';
-import { Passkey, passkeyName, passkeys } from './passkey.ts';
+import { Passkey, passkeyName, passkeys } from '../../schema/sign-in/passkey.ts';
 
 /** The passkeys of the caller (docs/passkeys.md). */
 

@@ -5,10 +5,11 @@ import { codeShown } from '../../../test/support/authenticator.ts';
 import { storyTransports } from '../../../test/support/breadth.ts';
 import { type Person, type Via } from '../../../test/support/client.ts';
 import { PasskeyDevice, type Lies } from '../../../test/support/passkey-device.ts';
-import { auditLog, events } from '../../events/tables.ts';
-import { users } from '../users/user.ts';
-import { passkeyChallenges } from '../../domain/passkeys/challenge.ts';
-import { passkeyHandles, passkeys } from './passkey.ts';
+import { auditLog } from '../../schema/events/audit-log-entry.ts';
+import { events } from '../../schema/events/event.ts';
+import { users } from '../../schema/people/user.ts';
+import { passkeyChallenges } from '../../schema/sign-in/passkey-challenge.ts';
+import { passkeyHandles, passkeys } from '../../schema/sign-in/passkey.ts';
 
 const MINUTE = 60_000;
 

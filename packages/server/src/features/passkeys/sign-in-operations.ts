@@ -11,7 +11,7 @@ import { isOverdue, verificationRequired } from '../../domain/sign-in-protection
 import { fail } from '../../errors.ts';
 import { mutation } from '../../kernel/operation.ts';
 import { refuse } from '../../kernel/output/reply.ts';
-import { users } from '../users/user.ts';
+import { users } from '../../schema/people/user.ts';
 
 /** Signing in with a passkey, without a name (docs/passkeys.md). */
 

@@ -10,8 +10,8 @@ import { pageOf, paging, relationsOf } from '../../kernel/input/inputs.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { Scope, type Tenant } from '../../kernel/scope.ts';
 import { uuid } from '../../kernel/input/values.ts';
-import { Resource, resources } from '../resources/resource.ts';
-import { Permission } from './permission.ts';
+import { Resource, resources } from '../../schema/rights/resource.ts';
+import { Permission } from '../../schema/rights/permission.ts';
 
 const readable: readonly Tenant[] = ['account', 'organization', 'accountProject', 'organizationProject'];
 const writable: readonly Tenant[] = ['organization', 'accountProject', 'organizationProject'];

@@ -6,8 +6,8 @@ import { mutation, query } from '../../kernel/operation.ts';
 import { bare } from '../../kernel/output/reply.ts';
 import { url } from '../../kernel/input/values.ts';
 import { readLogo } from '../../domain/branding/logo.ts';
-import { users } from '../users/user.ts';
-import { pictures } from './picture.ts';
+import { users } from '../../schema/people/user.ts';
+import { pictures } from '../../schema/people/picture.ts';
 import { prepareUpload, storePicture } from './upload.ts';
 
 export const uploadMyPicture = mutation({

@@ -4,10 +4,10 @@ import { crc32, deflateSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import { storyTransports } from '../../../test/support/breadth.ts';
-import { events } from '../../events/tables.ts';
-import { users } from '../users/user.ts';
+import { events } from '../../schema/events/event.ts';
+import { users } from '../../schema/people/user.ts';
 import { detectImage } from '../../domain/pictures/image.ts';
-import { pictures } from './picture.ts';
+import { pictures } from '../../schema/people/picture.ts';
 
 type Bytes = Buffer<ArrayBuffer>;
 const hex = (text: string): Bytes => Buffer.from(text.replaceAll(' ', ''), 'hex');

@@ -4,10 +4,10 @@ import { fail } from '../../errors.ts';
 import type { Services } from '../../kernel/context.ts';
 import { recordUpdated, type Run, type UserRow } from '../../domain/identity/sign-in.ts';
 import { lockUser } from '../../domain/identity/verification.ts';
-import { users } from '../users/user.ts';
+import { users } from '../../schema/people/user.ts';
 import type { DetectedImage } from '../../domain/pictures/image.ts';
 import { imageInUpload } from '../../domain/pictures/upload.ts';
-import { pictures } from './picture.ts';
+import { pictures } from '../../schema/people/picture.ts';
 
 const MAX_BYTES = 2 * 1024 * 1024;
 

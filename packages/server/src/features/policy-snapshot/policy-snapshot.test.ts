@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { roleIdOf } from '../../access/built-in.ts';
-import { SYSTEM_NODE } from '../../db/tenancy/nodes.ts';
+import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
+import { SYSTEM_NODE } from '../../schema/nodes.ts';
 import type { JsonObject } from '../../kernel/input/values.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 import { startApp, type TestApp } from '../../../test/support/app.ts';

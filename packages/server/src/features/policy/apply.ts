@@ -22,13 +22,14 @@ import { lockSignUpRoles, secretsOfApps, settleApps } from './kinds/apps.ts';
 import { settleWebhooks } from './kinds/webhooks.ts';
 import type { NewSecret } from './outputs.ts';
 import { obstacleCodes, planOf, type Obstacle, type Plan, type Proposal } from './plan.ts';
-import { PolicyVersion, storeVersion, type Counts, type Source } from './policy-version.ts';
+import { PolicyVersion, type Counts, type Source } from '../../schema/rights/policy-version.ts';
+import { storeVersion } from './policy-versions.ts';
 import { readAnswers, recordingsOf } from './record.ts';
 import { loadState } from './document/state.ts';
 import { write, type WrittenChange } from './write.ts';
 
 /** What a caller who applies a document says besides it. */
-export interface Application extends Proposal {
+interface Application extends Proposal {
   /** Those that the service may call: they were checked before the transaction. */
   readonly addresses: ReadonlySet<string>;
   readonly ifVersion: string | null;

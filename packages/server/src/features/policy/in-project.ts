@@ -1,6 +1,6 @@
 import { uuid } from '../../kernel/input/values.ts';
 import { Scope, type Tenant } from '../../kernel/scope.ts';
-import { Project } from '../projects/project.ts';
+import { Project } from '../../schema/tenants/project.ts';
 
 /** What the policy operations have in common. */
 const tenants: readonly Tenant[] = ['accountProject', 'organizationProject'];

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { Affected } from '../../access/dry-run/impact.ts';
 import { uuid } from '../../kernel/input/values.ts';
 import { obstacleCodes } from './plan.ts';
-import { PolicyVersion } from './policy-version.ts';
+import { PolicyVersion } from '../../schema/rights/policy-version.ts';
 
 /** The answers of the policy operations. */
 

@@ -11,7 +11,7 @@ import type { FormerKeys } from './document/document.ts';
 import { compare, type Comparison } from './document/match.ts';
 import { appObstacles } from './kinds/app-rights.ts';
 import { assertAppsConsistent } from './kinds/apps.ts';
-import { lastVersion } from './policy-version.ts';
+import { lastVersion } from './policy-versions.ts';
 import { blockedBy, locksItselfOut, memoized } from './rights.ts';
 import type { Examination } from './examination.ts';
 import { loadState } from './document/state.ts';

@@ -1,6 +1,6 @@
 import type { DocumentKind } from '@doorward/decision/document/document';
 import { documentKinds } from '@doorward/decision/document/document';
-import { column, selectionOf } from '../../db/query/columns.ts';
+import { column, selectionOf } from '../../db/query/entity-columns.ts';
 import { isAnyOf } from '../../db/query/rows.ts';
 import type { ReadContext } from '../../kernel/entity.ts';
 import type { Recording } from '../../kernel/event.ts';

@@ -18,7 +18,7 @@ import { entityOf } from './document/kinds.ts';
 import type { Change, Comparison } from './document/match.ts';
 
 /** Why the caller may not make a change. */
-export interface Blocked {
+interface Blocked {
   readonly kind: DocumentKind;
   readonly key: string;
   readonly code: 'FORBIDDEN' | 'PRIVILEGE_ESCALATION';

@@ -10,7 +10,8 @@ import { policyFileSchema } from './document/file-schema.ts';
 import { exportDocument } from './document/export.ts';
 import { loadState } from './document/state.ts';
 import { PolicyDifference, PolicyVersionWithDocument } from './outputs.ts';
-import { keptDocument, lastVersion, PolicyVersion, storedDocument, versionId } from './policy-version.ts';
+import { keptDocument, lastVersion, storedDocument, versionId } from './policy-versions.ts';
+import { PolicyVersion } from '../../schema/rights/policy-version.ts';
 
 /** The documents that were applied to a project, and how they differ. */
 

@@ -4,9 +4,10 @@ import { startApp, type TestApp } from '../../../test/support/app.ts';
 import { storyTransports } from '../../../test/support/breadth.ts';
 import { unique } from '../../../test/support/client.ts';
 import { appInProject, signInBrowser, type AppInProject } from '../../../test/support/project-app.ts';
-import { isOwnPicture, logos } from '../../domain/branding/logo.ts';
+import { isOwnPicture } from '../../domain/branding/logo.ts';
+import { logos } from '../../schema/tenants/logo.ts';
 import type { Mail } from '../../kernel/ports.ts';
-import { projectApps } from './project-app.ts';
+import { projectApps } from '../../schema/apps/project-app.ts';
 
 /** What an app adds to its pages and mails, and what its makers cannot make of that. */
 

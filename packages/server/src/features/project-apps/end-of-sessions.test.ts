@@ -5,12 +5,12 @@ import { openAppSession } from '../../../test/support/app-session.ts';
 import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import { isWhole, storyTransports } from '../../../test/support/breadth.ts';
 import { type Person, type Via } from '../../../test/support/client.ts';
-import { roleIdOf } from '../../access/built-in.ts';
-import { SYSTEM_NODE } from '../../db/tenancy/nodes.ts';
-import { events } from '../../events/tables.ts';
+import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
+import { SYSTEM_NODE } from '../../schema/nodes.ts';
+import { events } from '../../schema/events/event.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
-import { sessions } from '../me/session.ts';
-import { projectUserRoles, projectUsers } from '../../domain/memberships/membership.ts';
+import { sessions } from '../../schema/sign-in/session.ts';
+import { projectUserRoles, projectUsers } from '../../schema/rights/membership.ts';
 
 /** App sessions of users end with the app, and when the user leaves or is deleted (identity §12). */
 let app: TestApp;

@@ -3,7 +3,7 @@ import { storeLogo } from '../../domain/branding/logo.ts';
 import { mutation } from '../../kernel/operation.ts';
 import { Scope } from '../../kernel/scope.ts';
 import { uuid } from '../../kernel/input/values.ts';
-import { ProjectApp } from './project-app.ts';
+import { ProjectApp } from '../../schema/apps/project-app.ts';
 import { lockApp } from './store.ts';
 
 export const uploadProjectAppLogo = mutation({

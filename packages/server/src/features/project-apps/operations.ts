@@ -13,7 +13,7 @@ import { assertWaysToSignIn } from '../../domain/app-settings/sign-in-ways.ts';
 import { createAppSecret } from '../../domain/app-access/app-secret.ts';
 import type { MembershipRun } from '../../domain/memberships/role-assignment.ts';
 import { endSessionsOfApps } from '../../domain/memberships/app-sessions.ts';
-import { ProjectApp } from './project-app.ts';
+import { ProjectApp } from '../../schema/apps/project-app.ts';
 import { assertAppTexts } from '../../domain/branding/app-texts.ts';
 import { removeLogos } from '../../domain/branding/logo.ts';
 import { lockApp, signUpRoleToSet, storeSecret } from './store.ts';

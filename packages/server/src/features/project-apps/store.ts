@@ -4,7 +4,7 @@ import type { RowOf } from '../../kernel/entity.ts';
 import type { Executor, ScopedDb } from '../../kernel/scoped-db.ts';
 import { delegatesRole, type SignUp } from '../../domain/app-settings/sign-up.ts';
 import { rolesToAssign, type MembershipRun } from '../../domain/memberships/role-assignment.ts';
-import { ProjectApp, projectApps } from './project-app.ts';
+import { ProjectApp, projectApps } from '../../schema/apps/project-app.ts';
 
 type Row = RowOf<typeof ProjectApp>;
 

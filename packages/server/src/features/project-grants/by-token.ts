@@ -8,7 +8,12 @@ import { callerOf, type Context, type Services } from '../../kernel/context.ts';
 import { iso } from '../../kernel/input/values.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { grantStatus, projectGrants, ProjectGrantStatus, projectGrantTokens } from './grant.ts';
+import {
+  grantStatus,
+  projectGrants,
+  ProjectGrantStatus,
+  projectGrantTokens,
+} from '../../schema/tenants/project-grant.ts';
 import { isToken } from './offer.ts';
 import { assertCanHold, openSlice, placeOf, readGrant } from './store.ts';
 

@@ -1,9 +1,14 @@
 import { and, count, eq, isNull, sql } from 'drizzle-orm';
-import { nodes } from '../../db/tenancy/nodes.ts';
+import { nodes } from '../../schema/nodes.ts';
 import { fail } from '../../errors.ts';
 import type { Run } from '../../domain/identity/sign-in.ts';
 import type { MembershipRun } from '../../domain/memberships/role-assignment.ts';
-import { grantStatus, liveStates, projectGrants, type GrantStatus } from './grant.ts';
+import {
+  grantStatus,
+  liveStates,
+  projectGrants,
+  type GrantStatus,
+} from '../../schema/tenants/project-grant.ts';
 
 /** Most offers of a project that wait for an answer. */
 const MAX_PENDING = 100;

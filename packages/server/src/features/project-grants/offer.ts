@@ -6,7 +6,7 @@ import { findAddressOwner } from '../../domain/identity/address.ts';
 import { flushMails } from '../../domain/identity/flush-mails.ts';
 import type { Run } from '../../domain/identity/sign-in.ts';
 import { consumeMailQuota } from '../../domain/sign-in-protection/mail-limit.ts';
-import { projectGrantTokens } from './grant.ts';
+import { projectGrantTokens } from '../../schema/tenants/project-grant.ts';
 import { offerMail } from './offer-mail.ts';
 import { placeOf, type GrantRow } from './store.ts';
 

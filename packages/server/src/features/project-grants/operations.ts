@@ -8,7 +8,7 @@ import { mutation, query } from '../../kernel/operation.ts';
 import { Scope, type Tenant } from '../../kernel/scope.ts';
 import { assertCallerMay } from '../../access/caller-may.ts';
 import { readOffer, ProjectGrantOffer } from './by-token.ts';
-import { grantStatus, ProjectGrant, ProjectGrantStatus } from './grant.ts';
+import { grantStatus, ProjectGrant, ProjectGrantStatus } from '../../schema/tenants/project-grant.ts';
 import { withCounts } from './store.ts';
 import { create, resend, revoke, setStatus, update } from './transitions.ts';
 

@@ -11,8 +11,9 @@ import { Scope, type Tenant } from '../../kernel/scope.ts';
 import type { Executor, ScopedDb } from '../../kernel/scoped-db.ts';
 import { z } from 'zod';
 import { answerOffer } from './by-token.ts';
-import { projectGrants, ProjectGrantStatus } from './grant.ts';
-import { ofOrganization, OrganizationGrant, withProjects } from './organization-grant.ts';
+import { projectGrants, ProjectGrantStatus } from '../../schema/tenants/project-grant.ts';
+import { ofOrganization, withProjects } from './organization-grant.ts';
+import { OrganizationGrant } from '../../schema/tenants/organization-grant.ts';
 import { closeSlice, placeOf, readGrant } from './store.ts';
 
 const tenants: readonly Tenant[] = ['organization'];

@@ -4,8 +4,8 @@ import type { Context } from '../../kernel/context.ts';
 import type { Recording } from '../../kernel/event.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 import { systemActor } from '../../domain/identity/user-node.ts';
-import { projectUserRoles } from '../../domain/memberships/membership.ts';
-import { ApiKey, apiKeys, apiKeySecrets, statusSql } from '../api-keys/api-key.ts';
+import { projectUserRoles } from '../../schema/rights/membership.ts';
+import { ApiKey, apiKeys, apiKeySecrets, statusSql } from '../../schema/machines/api-key.ts';
 import type { GrantRow } from './store.ts';
 
 /** Why a key of a slice was revoked: the owner of the project took its role out of the grant. */

@@ -1,8 +1,8 @@
 import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
 import { anyOf, rowsOf } from '../../db/query/rows.ts';
-import { selectionOf } from '../../db/query/columns.ts';
+import { selectionOf } from '../../db/query/entity-columns.ts';
 import { visible } from '../../db/query/visible-rows.ts';
-import { nodes } from '../../db/tenancy/nodes.ts';
+import { nodes } from '../../schema/nodes.ts';
 import { withoutRls } from '../../db/tenancy/rls.ts';
 import { createNode, deleteNode } from '../../db/tenancy/tenant-tree.ts';
 import { fail } from '../../errors.ts';
@@ -10,7 +10,7 @@ import type { ReadContext, RowOf } from '../../kernel/entity.ts';
 import type { NodeRef } from '../../kernel/event.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { liveStates, ProjectGrant, projectGrants } from './grant.ts';
+import { liveStates, ProjectGrant, projectGrants } from '../../schema/tenants/project-grant.ts';
 
 export type GrantRow = RowOf<typeof ProjectGrant>;
 

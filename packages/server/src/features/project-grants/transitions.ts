@@ -15,14 +15,14 @@ import { assertReachable } from '../../domain/identity/registration.ts';
 import { endSessionsForOrganization } from '../../domain/memberships/app-sessions.ts';
 import { recordingsOf } from '../../domain/memberships/grant-entries.ts';
 import type { MembershipRun } from '../../domain/memberships/role-assignment.ts';
-import { roles } from '../roles/role.ts';
+import { roles } from '../../schema/rights/role.ts';
 import {
   ProjectGrant,
   projectGrantRoles,
   projectGrants,
   projectGrantTokens,
   type GrantStatus,
-} from './grant.ts';
+} from '../../schema/tenants/project-grant.ts';
 import { assertWithinLimits } from './limits.ts';
 import { newOfferEnd, sendOffer } from './offer.ts';
 import { removeRoles } from './removed-roles.ts';
@@ -40,7 +40,7 @@ import {
  * What the owner of a project does with a grant. Each change locks the row of the grant first, so the second of two
  * concurrent ones reads the state that the first has set.
  */
-export type GrantingRun = Run &
+type GrantingRun = Run &
   MembershipRun &
   Pick<Context, 'unchanged'> & {
     readonly db: ScopedDb;

@@ -14,12 +14,12 @@ import {
 } from '../../../test/support/project-app.ts';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { createKek } from '../../crypto/keys/kek.ts';
-import { signInFlows } from '../../domain/sign-in-flow/sign-in-flow.ts';
-import { auditLog } from '../../events/tables.ts';
-import { authenticationMethods } from '../me/authentication-method.ts';
-import { projectUsers } from '../../domain/memberships/membership.ts';
-import { users } from '../users/user.ts';
-import { projectCodes } from '../../domain/app-tokens/project-code.ts';
+import { signInFlows } from '../../schema/sign-in/sign-in-flow.ts';
+import { auditLog } from '../../schema/events/audit-log-entry.ts';
+import { authenticationMethods } from '../../schema/sign-in/authentication-method.ts';
+import { projectUsers } from '../../schema/rights/membership.ts';
+import { users } from '../../schema/people/user.ts';
+import { projectCodes } from '../../schema/oauth/project-code.ts';
 import { cookieNames, withoutFlow } from '../../../test/support/visitor.ts';
 
 /** Which users an app admits: by mail and GitHub, with and without sign-up, with a second factor. */

@@ -4,7 +4,7 @@ import { startApp, type TestApp } from '../../../test/support/app.ts';
 import { storyTransports } from '../../../test/support/breadth.ts';
 import { unique, type Person } from '../../../test/support/client.ts';
 import { challengeOf, consented, newVerifier } from '../../../test/support/project-code.ts';
-import { roleIdOf } from '../../access/built-in.ts';
+import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 
 /**

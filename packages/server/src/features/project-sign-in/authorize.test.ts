@@ -8,8 +8,8 @@ import {
   type AppInProject,
 } from '../../../test/support/project-app.ts';
 import { visitor } from '../../../test/support/visitor.ts';
-import { auditLog } from '../../events/tables.ts';
-import { signInFlows } from '../../domain/sign-in-flow/sign-in-flow.ts';
+import { auditLog } from '../../schema/events/audit-log-entry.ts';
+import { signInFlows } from '../../schema/sign-in/sign-in-flow.ts';
 
 /** The authorization endpoint: which requests start a sign-in, redirect an error to the app, or are refused on a page. */
 

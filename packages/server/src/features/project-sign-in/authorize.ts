@@ -13,7 +13,7 @@ import {
 } from '../../domain/app-access/app.ts';
 import { parseScopes } from '../../domain/app-access/openid-scopes.ts';
 import { mayName, namedResources } from '../../domain/app-access/resources.ts';
-import { matchesRedirect } from '../../domain/app-access/redirect-uri.ts';
+import { matchesRedirect } from '../../schema/apps/redirect-uri.ts';
 import { answerApp, pageOf } from '../../domain/federation/answer-app.ts';
 import type { AppRequest } from '../../domain/sign-in-flow/app-request.ts';
 import { storeStep } from './sso/sign-in-state.ts';
@@ -32,7 +32,7 @@ import { parsePrompt, promptValuesOf, promptValues } from './sso/prompt.ts';
 /**
  * The parameters as sent, because errors in them go to the app. An empty parameter counts as absent (RFC 6749 §3.1).
  */
-export interface AuthorizationParameters {
+interface AuthorizationParameters {
   readonly client_id: string;
   readonly redirect_uri: string;
   readonly response_type?: string | undefined;

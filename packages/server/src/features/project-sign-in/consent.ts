@@ -11,7 +11,7 @@ import { updateFlow, clearFlowCookie, startAgainError, consumeFlow } from '../..
 import type { IdentifiedPerson } from '../../domain/sign-in-flow/flow-data.ts';
 import type { Run } from '../../domain/identity/sign-in.ts';
 import { nodeOfUser, userAsActor } from '../../domain/identity/user-node.ts';
-import { isEnrolled } from '../mfa/mfa-factor.ts';
+import { isEnrolled } from '../../domain/second-factor/enrolment.ts';
 import { verifySecondFactor, type SecondFactorInput } from '../../domain/second-factor/codes.ts';
 import type { AssertionCheck } from '../../domain/passkeys/assertion.ts';
 import { typedTotpCode } from '../../crypto/tokens/totp.ts';

@@ -15,9 +15,9 @@ import {
   type AppInProject,
 } from '../../../test/support/project-app.ts';
 import { visitor, type Visitor } from '../../../test/support/visitor.ts';
-import { roleIdOf } from '../../access/built-in.ts';
-import { projectCodes } from '../../domain/app-tokens/project-code.ts';
-import { sessions } from '../me/session.ts';
+import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
+import { projectCodes } from '../../schema/oauth/project-code.ts';
+import { sessions } from '../../schema/sign-in/session.ts';
 
 /** Every step of a sign-in: sent twice, sent late from the history, and with another sign-in in a second tab (identity §12). */
 let app: TestApp;

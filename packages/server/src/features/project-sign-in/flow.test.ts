@@ -14,8 +14,9 @@ import {
 import { cookieNames, withoutFlow, visitor } from '../../../test/support/visitor.ts';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { rowsOf } from '../../db/query/rows.ts';
-import { auditLog, events } from '../../events/tables.ts';
-import { projectCodes } from '../../domain/app-tokens/project-code.ts';
+import { auditLog } from '../../schema/events/audit-log-entry.ts';
+import { events } from '../../schema/events/event.ts';
+import { projectCodes } from '../../schema/oauth/project-code.ts';
 
 /** From the mailed link to the code: which browser and token are accepted, how often, and what is stored. */
 

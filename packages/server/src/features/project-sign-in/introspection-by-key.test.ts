@@ -5,7 +5,7 @@ import { startApp, type TestApp } from '../../../test/support/app.ts';
 import type { Person } from '../../../test/support/client.ts';
 import { customerOf, grantTo, vendorOf } from '../../../test/support/grants.ts';
 import { appInProject, projectViewer, type AppInProject } from '../../../test/support/project-app.ts';
-import { permissionIdOf, roleIdOf } from '../../access/built-in.ts';
+import { permissionIdOf, roleIdOf } from '../../schema/rights/built-in-ids.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 
 /** Introspection by an API key that holds `Token:Introspect` (openid §5), by its secret or with its token. */

@@ -5,7 +5,7 @@ import { query } from '../../kernel/operation.ts';
 import { bare } from '../../kernel/output/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { uuid } from '../../kernel/input/values.ts';
-import { openidScopes } from '../../domain/app-access/openid-scopes.ts';
+import { openidScopes } from '../../schema/apps/openid-scope.ts';
 import { liveProject } from '../../domain/app-access/live-project.ts';
 
 /**

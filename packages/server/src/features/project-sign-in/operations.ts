@@ -7,7 +7,7 @@ import { redirect, Refusal } from '../../kernel/output/reply.ts';
 import { uuid } from '../../kernel/input/values.ts';
 import { pagePath } from '../../domain/federation/answer-app.ts';
 import { assertOneFactor } from '../../domain/second-factor/one-factor.ts';
-import { appProviders } from '../project-apps/project-app.ts';
+import { appProviders } from '../../schema/apps/project-app.ts';
 import {
   browserOperation,
   flowParameter,

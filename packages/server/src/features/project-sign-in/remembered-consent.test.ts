@@ -11,8 +11,8 @@ import {
   signInBrowser,
   type AppInProject,
 } from '../../../test/support/project-app.ts';
-import { roleIdOf } from '../../access/built-in.ts';
-import { auditLog } from '../../events/tables.ts';
+import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
+import { auditLog } from '../../schema/events/audit-log-entry.ts';
 
 /** Consent is asked once and for what is new, can be taken back, and is a ceiling of what the app may do (openid §6, §7). */
 let app: TestApp;

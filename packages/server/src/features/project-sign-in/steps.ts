@@ -4,7 +4,7 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import type { AppError } from '../../domain/app-access/authorization-response.ts';
 import { appById, type LiveApp } from '../../domain/app-access/app.ts';
 import { serviceAsApp } from '../../domain/service-sign-in/service-itself.ts';
-import { matchesRedirect } from '../../domain/app-access/redirect-uri.ts';
+import { matchesRedirect } from '../../schema/apps/redirect-uri.ts';
 import { acrOf } from '../../domain/app-tokens/acr.ts';
 import { findCandidate, lacksRoom } from '../../domain/federation/app-sign-in.ts';
 import type { AppRequest } from '../../domain/sign-in-flow/app-request.ts';
@@ -19,7 +19,7 @@ import {
 } from '../../domain/sign-in-flow/flow.ts';
 import type { Proof, SignInStep } from '../../domain/sign-in-flow/flow-data.ts';
 import type { Run } from '../../domain/identity/sign-in.ts';
-import { isEnrolled } from '../mfa/mfa-factor.ts';
+import { isEnrolled } from '../../domain/second-factor/enrolment.ts';
 import { askConsent } from './ask-consent.ts';
 
 /**

@@ -4,10 +4,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
 import { unique, type Person } from '../../../test/support/client.ts';
 import { challengeOf, consented, newVerifier, type Consent } from '../../../test/support/project-code.ts';
-import { auditLog, events } from '../../events/tables.ts';
+import { auditLog } from '../../schema/events/audit-log-entry.ts';
+import { events } from '../../schema/events/event.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
-import { sessions } from '../me/session.ts';
-import { projectCodes } from '../../domain/app-tokens/project-code.ts';
+import { sessions } from '../../schema/sign-in/session.ts';
+import { projectCodes } from '../../schema/oauth/project-code.ts';
 
 /** Requests of apps without their users: token exchange, refresh, revocation, user info, and what is refused. */
 

@@ -5,10 +5,10 @@ import { callerOf, type Context } from '../../kernel/context.ts';
 import { query } from '../../kernel/operation.ts';
 import { bare } from '../../kernel/output/reply.ts';
 import { organizationClaims } from '../../domain/app-tokens/id-token.ts';
-import { openidScopes } from '../../domain/app-access/openid-scopes.ts';
+import { openidScopes } from '../../schema/apps/openid-scope.ts';
 import { userClaims } from '../../domain/app-tokens/user-claims.ts';
-import { sessions } from '../me/session.ts';
-import { users } from '../users/user.ts';
+import { sessions } from '../../schema/sign-in/session.ts';
+import { users } from '../../schema/people/user.ts';
 
 /** User info (OpenID Connect Core §5.3, openid §5), by GET and by POST. */
 

@@ -8,7 +8,7 @@ import { pageOf, paging, relationsOf } from '../../kernel/input/inputs.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { Scope, type Tenant } from '../../kernel/scope.ts';
 import { uuid } from '../../kernel/input/values.ts';
-import { Project } from './project.ts';
+import { Project } from '../../schema/tenants/project.ts';
 
 const owners: readonly Tenant[] = ['account', 'organization'];
 const ownersAndItself: readonly Tenant[] = [...owners, 'accountProject', 'organizationProject'];

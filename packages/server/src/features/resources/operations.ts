@@ -4,7 +4,7 @@ import { pageOf, paging, relationsOf } from '../../kernel/input/inputs.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { Scope, type Tenant } from '../../kernel/scope.ts';
 import { uuid } from '../../kernel/input/values.ts';
-import { Resource } from './resource.ts';
+import { Resource } from '../../schema/rights/resource.ts';
 import {
   assertActionsUnused,
   assertCanChangePermissionsOf,

@@ -6,8 +6,8 @@ import type { CallerRights } from '../../kernel/context.ts';
 import type { RowOf } from '../../kernel/entity.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor, ScopedDb } from '../../kernel/scoped-db.ts';
-import { Permission, permissions } from '../permissions/permission.ts';
-import type { Resource } from './resource.ts';
+import { Permission, permissions } from '../../schema/rights/permission.ts';
+import type { Resource } from '../../schema/rights/resource.ts';
 
 /** Creates one permission per action, within the rights of the caller. @throws PRIVILEGE_ESCALATION */
 export async function createPermissionsOf(

@@ -6,7 +6,7 @@ import { Scope, type Tenant } from '../../kernel/scope.ts';
 import { uuid } from '../../kernel/input/values.ts';
 import { z } from 'zod';
 import { builtInFilter } from '../../db/query/filters.ts';
-import { Role } from './role.ts';
+import { Role } from '../../schema/rights/role.ts';
 import { assertUnassigned } from '../../domain/assigned-roles/assigned-roles.ts';
 
 const readable: readonly Tenant[] = ['account', 'organization', 'accountProject', 'organizationProject'];

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
 import { storyTransports } from '../../../test/support/breadth.ts';
 import { unique, type Person } from '../../../test/support/client.ts';
-import { permissionIdOf } from '../../access/built-in.ts';
+import { permissionIdOf } from '../../schema/rights/built-in-ids.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 
 /** An administrator of a project builds the chain resource → permission → group → role. */

@@ -2,8 +2,12 @@ import { eq } from 'drizzle-orm';
 import { z } from 'zod';
 import { keysTopic } from '../../crypto/keys/keyring.ts';
 import { rotateKeys } from '../../crypto/keys/rotation.ts';
-import { signingKeys as signingKeysTable } from '../../crypto/keys/signing-keys-table.ts';
-import { SYSTEM_NODE } from '../../db/tenancy/nodes.ts';
+import {
+  signingKeys as signingKeysTable,
+  SigningKey,
+  SigningKeyStatus,
+} from '../../schema/machines/signing-key.ts';
+import { SYSTEM_NODE } from '../../schema/nodes.ts';
 import type { Services } from '../../kernel/context.ts';
 import { pageOf, paging } from '../../kernel/input/inputs.ts';
 import { mutation, query } from '../../kernel/operation.ts';
@@ -12,7 +16,6 @@ import { Scope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { uuid } from '../../kernel/input/values.ts';
 import { liveProject } from '../../domain/app-access/live-project.ts';
-import { SigningKey, SigningKeyStatus } from './signing-key.ts';
 
 export const signingKeys = query({
   rest: 'GET /signing-keys',

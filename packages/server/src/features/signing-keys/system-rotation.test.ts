@@ -3,7 +3,7 @@ import { decodeProtectedHeader, type JSONWebKeySet } from 'jose';
 import { expect, it } from 'vitest';
 import { startOwnApp } from '../../../test/support/app.ts';
 import { rowsOf } from '../../db/query/rows.ts';
-import { SYSTEM_NODE } from '../../db/tenancy/nodes.ts';
+import { SYSTEM_NODE } from '../../schema/nodes.ts';
 
 /** The key of session tokens rotates automatically when it is due, once among concurrent processes. */
 it('rotates the system key when it is due, and sessions stay valid', async () => {

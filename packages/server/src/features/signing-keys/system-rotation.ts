@@ -1,8 +1,8 @@
 import { and, eq, sql } from 'drizzle-orm';
 import { keysTopic } from '../../crypto/keys/keyring.ts';
 import { lockKeys, rotateKeys } from '../../crypto/keys/rotation.ts';
-import { signingKeys } from '../../crypto/keys/signing-keys-table.ts';
-import { SYSTEM_NODE } from '../../db/tenancy/nodes.ts';
+import { signingKeys } from '../../schema/machines/signing-key.ts';
+import { SYSTEM_NODE } from '../../schema/nodes.ts';
 import type { ActAsSystem } from '../../events/system-act.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';

@@ -2,7 +2,7 @@ import { pageOf, paging } from '../../kernel/input/inputs.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { Scope, type Tenant } from '../../kernel/scope.ts';
 import { uuid } from '../../kernel/input/values.ts';
-import { Tag } from './tag.ts';
+import { Tag } from '../../schema/rights/tag.ts';
 
 const tenants: readonly Tenant[] = ['account', 'organization', 'accountProject', 'organizationProject'];
 

@@ -1,26 +1,27 @@
 import { and, eq, isNull } from 'drizzle-orm';
-import { ORGANIZATION_OWNER } from '../../access/built-in.ts';
+import { ORGANIZATION_OWNER } from '../../schema/rights/built-in-ids.ts';
 import { fail } from '../../errors.ts';
 import { callerOf } from '../../kernel/context.ts';
 import { projector } from '../../kernel/output/projector.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor, ScopedDb } from '../../kernel/scoped-db.ts';
-import { accounts } from '../../domain/identity/account.ts';
+import { accounts } from '../../schema/people/account.ts';
 import {
   assertHoldsAllOf,
   assertNotOwnRoles,
   isMembership,
   ownerIsNoMachine,
   rolesToAssign,
+  type MembershipRun,
+  type RoleRef,
 } from '../../domain/memberships/role-assignment.ts';
-import type { MembershipRun, RoleRef } from '../../domain/memberships/role-assignment.ts';
 import { assertServiceUserLimit, joinAccount } from '../../domain/memberships/account.ts';
 import { assertNotOwnMetadata, assertRoleCount } from '../../domain/memberships/scope-membership.ts';
-import { accountServiceUsers, organizationMembers } from '../../domain/memberships/membership.ts';
+import { accountServiceUsers, organizationMembers } from '../../schema/rights/membership.ts';
 import { joinOrganization } from '../../domain/memberships/organization.ts';
 import { joinProject } from '../../domain/memberships/project.ts';
 import { changeTags } from './update-user.ts';
-import { User } from './user.ts';
+import { User } from '../../schema/people/user.ts';
 
 /** Adds a new managed user to a scope, or an existing user to a project. */
 type CreateUserRun = MembershipRun & {

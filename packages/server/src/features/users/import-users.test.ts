@@ -6,7 +6,7 @@ import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import { storyTransports } from '../../../test/support/breadth.ts';
 import { unique, type Person, type Via } from '../../../test/support/client.ts';
 import { appoint, operatorAddress, operatorEnvironment } from '../../../test/support/operators.ts';
-import { roleIdOf } from '../../access/built-in.ts';
+import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
 import { installationRoleIdOf } from '../../access/installation-roles.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 import { INSTALLATION_ID, type ScopeRef } from '../../kernel/scope.ts';

@@ -15,7 +15,7 @@ import {
 } from '../../domain/memberships/scope-membership.ts';
 import { addUser } from './create-user.ts';
 import { changeUser } from './update-user.ts';
-import { ChangeableStatus, User, UserKind, users as userTable } from './user.ts';
+import { ChangeableStatus, User, UserKind, users as userTable } from '../../schema/people/user.ts';
 
 const tenants: readonly Tenant[] = ['account', 'organization', 'accountProject', 'organizationProject'];
 const roleIds = linkIds(20).describe('Roles of the user in the scope; replaces the whole set.');

@@ -13,7 +13,7 @@ import {
   changeRoles,
   lockMembership,
 } from '../../domain/memberships/scope-membership.ts';
-import { User, users } from './user.ts';
+import { User, users } from '../../schema/people/user.ts';
 
 type Row = RowOf<typeof User>;
 

@@ -5,7 +5,7 @@ import { joined, keyToken, member } from '../../../test/contract/world.ts';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
 import { storyTransports } from '../../../test/support/breadth.ts';
 import { unique, type Person } from '../../../test/support/client.ts';
-import { roleIdOf } from '../../access/built-in.ts';
+import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 

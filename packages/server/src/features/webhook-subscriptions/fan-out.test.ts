@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import { storyTransports } from '../../../test/support/breadth.ts';
 import { type Person } from '../../../test/support/client.ts';
-import { events } from '../../events/tables.ts';
+import { events } from '../../schema/events/event.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
-import { webhookDeliveries } from './delivery.ts';
-import { webhookSubscriptions } from './subscription.ts';
+import { webhookDeliveries } from '../../schema/webhooks/webhook-delivery.ts';
+import { webhookSubscriptions } from '../../schema/webhooks/webhook-subscription.ts';
 
 let app: TestApp;
 let owner: Person;

@@ -2,14 +2,14 @@ import { and, eq, isNull, sql } from 'drizzle-orm';
 import type { Consumer } from '../../events/outbox/relay.ts';
 import type { Services } from '../../kernel/context.ts';
 import { subscribesTo } from '../../domain/webhook-subscriptions/event-filter.ts';
-import { webhookDeliveries } from './delivery.ts';
-import { webhookSubscriptions } from './subscription.ts';
+import { webhookDeliveries } from '../../schema/webhooks/webhook-delivery.ts';
+import { webhookSubscriptions } from '../../schema/webhooks/webhook-subscription.ts';
 
 /**
  * Writes one delivery of an event per matching subscription of its project. Deliveries of inactive or disabled
  * subscriptions wait. The relay skips events that match no subscription.
  */
-export interface FanOut extends Consumer {
+interface FanOut extends Consumer {
   /** Whether deliveries were written since the last call. It may be true although the transaction was rolled back. */
   hasWritten(): boolean;
 }

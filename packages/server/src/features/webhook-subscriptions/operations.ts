@@ -8,9 +8,13 @@ import { mutation, query } from '../../kernel/operation.ts';
 import { nodeRef, Scope, type Tenant } from '../../kernel/scope.ts';
 import { isoInput, uuid } from '../../kernel/input/values.ts';
 import { PING } from '../../domain/event-types/catalogue.ts';
-import { WebhookDelivery, webhookDeliveries as deliveries, WebhookDeliveryStatus } from './delivery.ts';
+import {
+  WebhookDelivery,
+  webhookDeliveries as deliveries,
+  WebhookDeliveryStatus,
+} from '../../schema/webhooks/webhook-delivery.ts';
 import { lockSubscription, markRotated, replay } from './store.ts';
-import { WebhookSubscription } from './subscription.ts';
+import { WebhookSubscription } from '../../schema/webhooks/webhook-subscription.ts';
 import { healthy } from '../../domain/webhook-delivery/health.ts';
 import { cancelDeliveries, resumeDeliveries } from '../../domain/webhook-delivery/queue.ts';
 import { queueTestEvent } from '../../domain/webhook-delivery/test-event.ts';

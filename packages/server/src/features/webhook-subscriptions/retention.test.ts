@@ -4,8 +4,8 @@ import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import type { Person } from '../../../test/support/client.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
-import { webhookAttempts, webhookDeliveries } from './delivery.ts';
-import { webhookSubscriptions } from './subscription.ts';
+import { webhookAttempts, webhookDeliveries } from '../../schema/webhooks/webhook-delivery.ts';
+import { webhookSubscriptions } from '../../schema/webhooks/webhook-subscription.ts';
 
 /** Retention of deliveries, and erasure of personal data in them. */
 let app: TestApp;

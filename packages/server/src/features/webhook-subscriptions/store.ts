@@ -3,8 +3,8 @@ import { fail } from '../../errors.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { RowOf } from '../../kernel/entity.ts';
 import type { Executor, ScopedDb } from '../../kernel/scoped-db.ts';
-import { WebhookDelivery, webhookDeliveries } from './delivery.ts';
-import { WebhookSubscription, webhookSubscriptions } from './subscription.ts';
+import { WebhookDelivery, webhookDeliveries } from '../../schema/webhooks/webhook-delivery.ts';
+import { WebhookSubscription, webhookSubscriptions } from '../../schema/webhooks/webhook-subscription.ts';
 
 interface ScopedRun {
   readonly tx: Executor;

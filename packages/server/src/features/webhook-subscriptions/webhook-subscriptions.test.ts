@@ -6,8 +6,8 @@ import { storyTransports } from '../../../test/support/breadth.ts';
 import { type Person } from '../../../test/support/client.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
-import { webhookAttempts, webhookDeliveries } from './delivery.ts';
-import { webhookSecrets, webhookSubscriptions } from './subscription.ts';
+import { webhookAttempts, webhookDeliveries } from '../../schema/webhooks/webhook-delivery.ts';
+import { webhookSecrets, webhookSubscriptions } from '../../schema/webhooks/webhook-subscription.ts';
 
 let app: TestApp;
 let owner: Person;

@@ -1,5 +1,5 @@
 import { BlockList } from 'node:net';
-import { canonicalAddress, familyOf, networkOf, parseNetwork } from '../../access/credentials/cidrs.ts';
+import { canonicalAddress, familyOf, networkOf, parseNetwork } from '../../kernel/input/cidrs.ts';
 
 /**
  * The network address of the client, for rate limits and the audit log (conventions §10): the address of the socket, or the

@@ -7,7 +7,7 @@ import { member } from '../../../test/contract/world.ts';
 import { startGithub, type GithubDouble } from '../../../test/support/github.ts';
 import { PasskeyDevice } from '../../../test/support/passkey-device.ts';
 import { appInProject, signInBrowser } from '../../../test/support/project-app.ts';
-import { notificationTypes } from '../../domain/notifications/notification.ts';
+import { notificationTypes } from '../../schema/people/notification.ts';
 import { notificationTexts } from './notification-texts.ts';
 
 /** The forms of the account pages, as a browser without script sends them. */

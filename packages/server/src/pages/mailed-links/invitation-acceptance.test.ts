@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { accountBrowser } from '../../../test/support/account-browser.ts';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
 import { unique, type Person } from '../../../test/support/client.ts';
-import { roleIdOf } from '../../access/built-in.ts';
+import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 
 /** Invitations of people who have no password, or do not use it. */

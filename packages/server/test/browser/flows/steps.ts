@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { freePort } from '../../../../../scripts/service.ts';
-import { roleIdOf } from '../../../src/access/built-in.ts';
+import { roleIdOf } from '../../../src/schema/rights/built-in-ids.ts';
 import { startApp, type TestApp } from '../../support/app.ts';
 import { codeShown } from '../../support/authenticator.ts';
 import { unique, type Person } from '../../support/client.ts';

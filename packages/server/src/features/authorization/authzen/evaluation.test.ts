@@ -8,7 +8,7 @@ import { createPolicy, pathOf, post } from '../../../../test/support/authzen.ts'
 import type { Person } from '../../../../test/support/client.ts';
 import { leastToll } from '../../../../test/support/event-loop.ts';
 import { firmOf, type Firm } from '../../../../test/support/firm.ts';
-import { roleIdOf } from '../../../access/built-in.ts';
+import { roleIdOf } from '../../../schema/rights/built-in-ids.ts';
 
 /** Each row of the tables about one question and several questions (authzen §1, §2, §3, §5, §6). */
 let app: TestApp;

@@ -11,7 +11,7 @@ import {
   type Customer,
   type Vendor,
 } from '../../../../test/support/grants.ts';
-import { roleIdOf } from '../../../access/built-in.ts';
+import { roleIdOf } from '../../../schema/rights/built-in-ids.ts';
 import type { ScopeRef } from '../../../kernel/scope.ts';
 
 /**

@@ -5,13 +5,13 @@ import { EventTypes } from '../../../domain/webhook-subscriptions/event-filter.t
 import type { Entity, Fields } from '../../../kernel/entity.ts';
 import { parseInput } from '../../../kernel/input/validate.ts';
 import { metadata, refusal, text } from '../../../kernel/input/values.ts';
-import { Group } from '../../groups/group.ts';
-import { Permission } from '../../permissions/permission.ts';
-import { ProjectApp } from '../../project-apps/project-app.ts';
-import { Resource } from '../../resources/resource.ts';
-import { Role } from '../../roles/role.ts';
-import { Tag } from '../../tags/tag.ts';
-import { WebhookSubscription } from '../../webhook-subscriptions/subscription.ts';
+import { Group } from '../../../schema/rights/group.ts';
+import { Permission } from '../../../schema/rights/permission.ts';
+import { ProjectApp } from '../../../schema/apps/project-app.ts';
+import { Resource } from '../../../schema/rights/resource.ts';
+import { Role } from '../../../schema/rights/role.ts';
+import { Tag } from '../../../schema/rights/tag.ts';
+import { WebhookSubscription } from '../../../schema/webhooks/webhook-subscription.ts';
 import { assertTexts } from './texts.ts';
 
 /**

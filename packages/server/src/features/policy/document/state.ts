@@ -7,7 +7,7 @@ import {
 import { sql, type SQL } from 'drizzle-orm';
 import { createHash } from 'node:crypto';
 import type { BuiltIns } from '../../../access/built-in.ts';
-import type { PolicyHold } from '../../../db/managed/policy-hold.ts';
+import type { PolicyHold } from '../../../schema/managed.ts';
 import { rowsOf } from '../../../db/query/rows.ts';
 import { canonicalJson } from '../../../kernel/output/canonical-json.ts';
 import type { Executor } from '../../../kernel/scoped-db.ts';

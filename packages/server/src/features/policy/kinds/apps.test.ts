@@ -7,10 +7,10 @@ import { storyTransports } from '../../../../test/support/breadth.ts';
 import { unique, type Person } from '../../../../test/support/client.ts';
 import { firmOf } from '../../../../test/support/firm.ts';
 import { verifyAppSecret } from '../../../domain/app-access/app-secret.ts';
-import { logos } from '../../../domain/branding/logo.ts';
-import { sessions } from '../../me/session.ts';
-import { ProjectApp, projectApps } from '../../project-apps/project-app.ts';
-import { WebhookSubscription } from '../../webhook-subscriptions/subscription.ts';
+import { logos } from '../../../schema/tenants/logo.ts';
+import { sessions } from '../../../schema/sign-in/session.ts';
+import { ProjectApp, projectApps } from '../../../schema/apps/project-app.ts';
+import { WebhookSubscription } from '../../../schema/webhooks/webhook-subscription.ts';
 import type { ScopeRef } from '../../../kernel/scope.ts';
 
 /** Apps are part of the document; it gives them no right and no freedom that their own operations would refuse. */

@@ -13,7 +13,7 @@ import { fail, type Detail } from '../../../errors.ts';
 import type { Context, Services } from '../../../kernel/context.ts';
 import { fixOf, useOneOf, type Hint } from '../../../kernel/input/fix.ts';
 import type { ResolvedScope } from '../../../kernel/scope.ts';
-import { roles } from '../../roles/role.ts';
+import { roles } from '../../../schema/rights/role.ts';
 import type { Comparison } from '../document/match.ts';
 import type { NewSecret } from '../outputs.ts';
 import type { WrittenChange } from '../write.ts';

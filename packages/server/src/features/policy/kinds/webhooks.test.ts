@@ -7,7 +7,7 @@ import { unique, type Person } from '../../../../test/support/client.ts';
 import { firmOf } from '../../../../test/support/firm.ts';
 import { rowsOf } from '../../../db/query/rows.ts';
 import type { ScopeRef } from '../../../kernel/scope.ts';
-import { webhookSecrets, webhookSubscriptions } from '../../webhook-subscriptions/subscription.ts';
+import { webhookSecrets, webhookSubscriptions } from '../../../schema/webhooks/webhook-subscription.ts';
 
 /** Webhooks are part of the document; their secrets are answered once, and name servers are asked before the transaction. */
 let app: TestApp;

@@ -7,7 +7,7 @@ import { newWebhookSecret, storeSecrets } from '../../../domain/webhook-subscrip
 import type { Services } from '../../../kernel/context.ts';
 import type { ResolvedScope } from '../../../kernel/scope.ts';
 import type { Executor, ScopedDb } from '../../../kernel/scoped-db.ts';
-import { webhookSubscriptions } from '../../webhook-subscriptions/subscription.ts';
+import { webhookSubscriptions } from '../../../schema/webhooks/webhook-subscription.ts';
 import type { NewSecret } from '../outputs.ts';
 import type { WrittenChange } from '../write.ts';
 

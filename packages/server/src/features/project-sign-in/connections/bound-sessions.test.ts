@@ -10,7 +10,7 @@ import { redirectParameters, signInBrowser } from '../../../../test/support/proj
 import { firstOperator, installation } from '../../../../test/support/operators.ts';
 import { visitor } from '../../../../test/support/visitor.ts';
 import { installationRoleIdOf } from '../../../access/installation-roles.ts';
-import { roleIdOf } from '../../../access/built-in.ts';
+import { roleIdOf } from '../../../schema/rights/built-in-ids.ts';
 import { rowsOf } from '../../../db/query/rows.ts';
 
 /** Sessions for which the provider of an organization vouched. */

@@ -11,11 +11,11 @@ import {
   type SignInBrowser,
 } from '../../../../test/support/project-app.ts';
 import { fillMethods } from '../../../../test/support/sign-in-methods.ts';
-import { roleIdOf } from '../../../access/built-in.ts';
+import { roleIdOf } from '../../../schema/rights/built-in-ids.ts';
 import { rowsOf } from '../../../db/query/rows.ts';
-import { projectCodes } from '../../../domain/app-tokens/project-code.ts';
+import { projectCodes } from '../../../schema/oauth/project-code.ts';
 import { hashOneTimeToken } from '../../../crypto/tokens/one-time-token.ts';
-import { users } from '../../users/user.ts';
+import { users } from '../../../schema/people/user.ts';
 
 /** Sign-in through the identity provider of an organization, to an app that a vendor granted to it. */
 let app: TestApp;

@@ -8,7 +8,7 @@ import { addressAt, startCompanies, type Companies } from '../../../../test/supp
 import type { Connected } from '../../../../test/support/connections.ts';
 import { customerOf, grantTo, vendorOf, type Vendor } from '../../../../test/support/grants.ts';
 import { redirectParameters, signInBrowser } from '../../../../test/support/project-app.ts';
-import { roleIdOf } from '../../../access/built-in.ts';
+import { roleIdOf } from '../../../schema/rights/built-in-ids.ts';
 
 /** Ways by which members might get around the identity provider that their organization requires. */
 let app: TestApp;

@@ -17,8 +17,8 @@ import { forgetSsoSessions, loadSsoSessions } from '../../../domain/sso/sso-sess
 import { fail } from '../../../errors.ts';
 import type { Services } from '../../../kernel/context.ts';
 import type { Executor } from '../../../kernel/scoped-db.ts';
-import { sessions } from '../../me/session.ts';
-import { users } from '../../users/user.ts';
+import { sessions } from '../../../schema/sign-in/session.ts';
+import { users } from '../../../schema/people/user.ts';
 import { unknownRedirect } from '../authorize.ts';
 import { profileOf } from '../page-state/page-profile.ts';
 

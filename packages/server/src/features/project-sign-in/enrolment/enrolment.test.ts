@@ -12,8 +12,8 @@ import {
   type SignInBrowser,
 } from '../../../../test/support/project-app.ts';
 import { stepAt, totpCode } from '../../../crypto/tokens/totp.ts';
-import { auditLog } from '../../../events/tables.ts';
-import { mfaFactors } from '../../mfa/mfa-factor.ts';
+import { auditLog } from '../../../schema/events/audit-log-entry.ts';
+import { mfaFactors } from '../../../schema/sign-in/mfa-factor.ts';
 
 /** An app that asks for a second factor (`acr_values`) of a user who has none: they add it during the sign-in. */
 let app: TestApp;

@@ -7,8 +7,8 @@ import { boundOrganization } from '../../../domain/sign-in-flow/bound-person.ts'
 import type { IdentifiedPerson } from '../../../domain/sign-in-flow/flow-data.ts';
 import type { Services } from '../../../kernel/context.ts';
 import type { Executor } from '../../../kernel/scoped-db.ts';
-import { isEnrolled } from '../../mfa/mfa-factor.ts';
-import { hasPasskey } from '../../passkeys/passkey.ts';
+import { isEnrolled } from '../../../domain/second-factor/enrolment.ts';
+import { hasPasskey } from '../../../domain/passkeys/has-passkey.ts';
 import { storeStep, type SignInState } from '../sso/sign-in-state.ts';
 
 /** The second factor that an app asks for with `acr_values` (openid §3), although its user may have none. */

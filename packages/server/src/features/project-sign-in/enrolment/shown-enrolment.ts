@@ -3,7 +3,7 @@ import type { Config } from '../../../config/config.ts';
 import { base32, otpauthUrl } from '../../../crypto/tokens/totp.ts';
 import type { EnrolmentStep } from '../../../domain/sign-in-flow/flow-data.ts';
 import type { Executor } from '../../../kernel/scoped-db.ts';
-import { users } from '../../users/user.ts';
+import { users } from '../../../schema/people/user.ts';
 
 /** What the page shows to the browser that adds a second factor, and to no other. */
 export type ShownEnrolment =

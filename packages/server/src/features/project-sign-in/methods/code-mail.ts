@@ -1,6 +1,7 @@
 import { composeMail, withoutLinks } from '../../../events/mail/mail-layout.ts';
 import type { Mail } from '../../../kernel/ports.ts';
-import { appTextFor, type AppTextPurpose } from '../../../domain/branding/app-texts.ts';
+import { appTextFor } from '../../../domain/branding/app-texts.ts';
+import type { AppTextPurpose } from '../../../schema/apps/app-text.ts';
 import type { LiveApp } from '../../../domain/app-access/app.ts';
 import { isOwnPicture } from '../../../domain/branding/logo.ts';
 import type { Config } from '../../../config/config.ts';

@@ -12,10 +12,10 @@ import {
   type SignInBrowser,
 } from '../../../../test/support/project-app.ts';
 import { hashOneTimeToken } from '../../../crypto/tokens/one-time-token.ts';
-import { projectCodes } from '../../../domain/app-tokens/project-code.ts';
-import { signInFlows } from '../../../domain/sign-in-flow/sign-in-flow.ts';
-import { auditLog } from '../../../events/tables.ts';
-import { users } from '../../users/user.ts';
+import { projectCodes } from '../../../schema/oauth/project-code.ts';
+import { signInFlows } from '../../../schema/sign-in/sign-in-flow.ts';
+import { auditLog } from '../../../schema/events/audit-log-entry.ts';
+import { users } from '../../../schema/people/user.ts';
 import { withoutFlow } from '../../../../test/support/visitor.ts';
 
 /** Password, mailed code, sign-up and reset on the pages of a sign-in to an app. */

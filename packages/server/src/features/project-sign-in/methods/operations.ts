@@ -9,7 +9,7 @@ import { passkeyChallengeId } from '../../../domain/passkeys/credential.ts';
 import { PasskeyRequest } from '../../../domain/passkeys/options.ts';
 import { Accepted } from '../../../domain/identity/verification.ts';
 import { pagePath } from '../../../domain/federation/answer-app.ts';
-import { Locale } from '../../users/user.ts';
+import { Locale } from '../../../schema/people/user.ts';
 import {
   browserOperation,
   redirects,

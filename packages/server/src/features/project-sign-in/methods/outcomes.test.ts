@@ -13,7 +13,7 @@ import {
   type AppInProject,
   type SignInBrowser,
 } from '../../../../test/support/project-app.ts';
-import { users } from '../../users/user.ts';
+import { users } from '../../../schema/people/user.ts';
 import { withoutFlow } from '../../../../test/support/visitor.ts';
 
 /**

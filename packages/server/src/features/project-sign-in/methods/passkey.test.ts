@@ -13,11 +13,11 @@ import {
   type SignInBrowser,
 } from '../../../../test/support/project-app.ts';
 import { hashOneTimeToken } from '../../../crypto/tokens/one-time-token.ts';
-import { projectCodes } from '../../../domain/app-tokens/project-code.ts';
-import { passkeyChallenges } from '../../../domain/passkeys/challenge.ts';
-import { factorResets } from '../../mfa/mfa-factor.ts';
-import { auditLog } from '../../../events/tables.ts';
-import { users } from '../../users/user.ts';
+import { projectCodes } from '../../../schema/oauth/project-code.ts';
+import { passkeyChallenges } from '../../../schema/sign-in/passkey-challenge.ts';
+import { factorResets } from '../../../schema/sign-in/mfa-factor.ts';
+import { auditLog } from '../../../schema/events/audit-log-entry.ts';
+import { users } from '../../../schema/people/user.ts';
 import { withoutFlow } from '../../../../test/support/visitor.ts';
 
 /** Passkeys on the pages of a sign-in to an app: instead of an address, and as the second factor. */

@@ -2,7 +2,7 @@ import { DoorwardError } from '../../../errors.ts';
 import type { Call, Services } from '../../../kernel/context.ts';
 import { refuse, Refusal } from '../../../kernel/output/reply.ts';
 import type { Executor } from '../../../kernel/scoped-db.ts';
-import { endLockout } from '../../me/failed-attempts.ts';
+import { endLockout } from '../../../domain/sign-in-protection/lockout.ts';
 import { pageOf } from '../../../domain/federation/answer-app.ts';
 import { findAddressOwner } from '../../../domain/identity/address.ts';
 import { loadPasswordOwner, replacePassword } from '../../../domain/identity/new-password.ts';

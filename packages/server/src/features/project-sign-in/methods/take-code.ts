@@ -1,6 +1,6 @@
 import { fail } from '../../../errors.ts';
 import { refuse, type Refusal } from '../../../kernel/output/reply.ts';
-import { countFailure, isLockedOut } from '../../me/failed-attempts.ts';
+import { countFailure, isLockedOut } from '../../../domain/sign-in-protection/lockout.ts';
 import { findAddressOwner } from '../../../domain/identity/address.ts';
 import type { Run } from '../../../domain/identity/sign-in.ts';
 import { lockAccount } from '../../../domain/federation/match-identity.ts';

@@ -2,7 +2,7 @@ import { acrOf } from '../../../domain/app-tokens/acr.ts';
 import { resolveCandidate } from '../../../domain/federation/app-sign-in.ts';
 import type { Run } from '../../../domain/identity/sign-in.ts';
 import { startAgainError } from '../../../domain/sign-in-flow/flow.ts';
-import { isEnrolled } from '../../mfa/mfa-factor.ts';
+import { isEnrolled } from '../../../domain/second-factor/enrolment.ts';
 import { askConsent } from '../ask-consent.ts';
 import { appOf, assertOwnPage, denyAccess, flowAt } from '../steps.ts';
 

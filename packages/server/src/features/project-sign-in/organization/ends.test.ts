@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { roleIdOf } from '../../../access/built-in.ts';
+import { roleIdOf } from '../../../schema/rights/built-in-ids.ts';
 import { startOwnApp, type TestApp } from '../../../../test/support/app.ts';
 import type { Person } from '../../../../test/support/client.ts';
 import {

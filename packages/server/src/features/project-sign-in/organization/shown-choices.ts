@@ -3,7 +3,7 @@ import type { LiveApp } from '../../../domain/app-access/app.ts';
 import { choicesOf } from '../../../domain/federation/organization-decision.ts';
 import type { IdentifiedPerson } from '../../../domain/sign-in-flow/flow-data.ts';
 import type { Executor } from '../../../kernel/scoped-db.ts';
-import { organizations } from '../../organizations/organization.ts';
+import { organizations } from '../../../schema/tenants/organization.ts';
 
 /** What the pages show of the organizations of a user; `alone`: they may also sign in for none. */
 export interface ShownChoices {

@@ -1,6 +1,6 @@
 import type { Executor } from '../../../kernel/scoped-db.ts';
 import { appById, type LiveApp } from '../../../domain/app-access/app.ts';
-import { matchesRedirect } from '../../../domain/app-access/redirect-uri.ts';
+import { matchesRedirect } from '../../../schema/apps/redirect-uri.ts';
 import { serviceAsApp } from '../../../domain/service-sign-in/service-itself.ts';
 import type { ProjectFlow } from '../steps.ts';
 

@@ -8,8 +8,9 @@ import {
   offeredProviders,
   type LiveApp,
 } from '../../../domain/app-access/app.ts';
-import { parseScopes, type OpenidScope } from '../../../domain/app-access/openid-scopes.ts';
-import { matchesRedirect } from '../../../domain/app-access/redirect-uri.ts';
+import { parseScopes } from '../../../domain/app-access/openid-scopes.ts';
+import type { OpenidScope } from '../../../schema/apps/openid-scope.ts';
+import { matchesRedirect } from '../../../schema/apps/redirect-uri.ts';
 import { namedScopes, type NamedScope } from '../../../domain/app-access/scopes.ts';
 import { hasConnections } from '../../../domain/connections/live-connection.ts';
 import type { WaitingDevice } from '../../../domain/sign-in-flow/app-request.ts';
@@ -22,11 +23,11 @@ import type { Notice, IdentifiedPerson } from '../../../domain/sign-in-flow/flow
 import type { IdentityProviders } from '../../../domain/federation/providers/providers.ts';
 import { keyOfFlow } from '../../../domain/federation/providers/provider.ts';
 import { localPart } from '../../../domain/federation/match-identity.ts';
-import { organizations } from '../../organizations/organization.ts';
-import { isEnrolled } from '../../mfa/mfa-factor.ts';
-import { hasPasskey } from '../../passkeys/passkey.ts';
-import { projects } from '../../projects/project.ts';
-import { users } from '../../users/user.ts';
+import { organizations } from '../../../schema/tenants/organization.ts';
+import { isEnrolled } from '../../../domain/second-factor/enrolment.ts';
+import { hasPasskey } from '../../../domain/passkeys/has-passkey.ts';
+import { projects } from '../../../schema/tenants/project.ts';
+import { users } from '../../../schema/people/user.ts';
 import { permissionsOf, unknownRedirect, unknownScopes } from '../authorize.ts';
 import { chosenName, shownChoices, type ShownChoices } from '../organization/shown-choices.ts';
 import { shownEnrolment, type ShownEnrolment } from '../enrolment/shown-enrolment.ts';

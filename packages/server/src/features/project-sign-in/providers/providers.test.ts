@@ -21,9 +21,9 @@ import { fillMethods } from '../../../../test/support/sign-in-methods.ts';
 import { visitor, type Visitor } from '../../../../test/support/visitor.ts';
 import { createKek, SealError } from '../../../crypto/keys/kek.ts';
 import { hashOneTimeToken } from '../../../crypto/tokens/one-time-token.ts';
-import { signInFlows } from '../../../domain/sign-in-flow/sign-in-flow.ts';
-import { authenticationMethods } from '../../me/authentication-method.ts';
-import { users } from '../../users/user.ts';
+import { signInFlows } from '../../../schema/sign-in/sign-in-flow.ts';
+import { authenticationMethods } from '../../../schema/sign-in/authentication-method.ts';
+import { users } from '../../../schema/people/user.ts';
 
 /** Sign-in through providers of OpenID Connect: whom it lets in, to this service and to apps, and the ways to misuse it. */
 
@@ -635,7 +635,7 @@ describe('the providers of an app', () => {
     const how = { token: owner.token };
     const input = { scope, name: `Old ${randomUUID()}`, redirectUris: [redirectUri] };
     const made = await app.must('createProjectApp', input, how);
-    const { projectApps } = await import('../../project-apps/project-app.ts');
+    const { projectApps } = await import('../../../schema/apps/project-app.ts');
     const isApp = and(eq(projectApps.id, String(made['id'])));
     await pool()
       .update(projectApps)

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { permissionIdOf } from '../../../access/built-in.ts';
+import { permissionIdOf } from '../../../schema/rights/built-in-ids.ts';
 import { startOwnApp, type TestApp } from '../../../../test/support/app.ts';
 import { storyTransports } from '../../../../test/support/breadth.ts';
 import { type Person } from '../../../../test/support/client.ts';
@@ -11,10 +11,11 @@ import {
   signInBrowser,
   type AppInProject,
 } from '../../../../test/support/project-app.ts';
-import { projectUserRoles, projectUsers } from '../../../domain/memberships/membership.ts';
-import { auditLog, events } from '../../../events/tables.ts';
+import { projectUserRoles, projectUsers } from '../../../schema/rights/membership.ts';
+import { auditLog } from '../../../schema/events/audit-log-entry.ts';
+import { events } from '../../../schema/events/event.ts';
 import type { ScopeRef } from '../../../kernel/scope.ts';
-import { projectApps } from '../../project-apps/project-app.ts';
+import { projectApps } from '../../../schema/apps/project-app.ts';
 
 /** Dynamic registration (RFC 7591, 7592; openid §13), and how it could be abused. */
 let app: TestApp;

@@ -6,7 +6,7 @@ import { codeShown } from '../../../../test/support/authenticator.ts';
 import type { Person } from '../../../../test/support/client.ts';
 import { startGithub, type GithubDouble } from '../../../../test/support/github.ts';
 import { cookieNames, visitor, type Visitor } from '../../../../test/support/visitor.ts';
-import { sessions } from '../../me/session.ts';
+import { sessions } from '../../../schema/sign-in/session.ts';
 
 /** Sign-in from a command line on the pages of the service, by any method (identity §9). `cli.test.ts` has the exchange. */
 

@@ -9,7 +9,7 @@ import { canonicalAddress } from '../../../domain/identity/password-sign-in.ts';
 import type { Run, SessionRow } from '../../../domain/identity/sign-in.ts';
 import { connectionById } from '../../../domain/connections/live-connection.ts';
 import { connectionOfSession, findSsoSession, personOfSession } from '../../../domain/sso/sso-session.ts';
-import { isEnrolled } from '../../mfa/mfa-factor.ts';
+import { isEnrolled } from '../../../domain/second-factor/enrolment.ts';
 import { askConsent, mayLearnUser, obstacleTo } from '../ask-consent.ts';
 import { mayAddFactor, missingFactor } from '../enrolment/missing-factor.ts';
 import type { Prompt } from './prompt.ts';

@@ -12,7 +12,7 @@ import {
   type AppInProject,
   type SignInBrowser,
 } from '../../../../test/support/project-app.ts';
-import { projectCodes } from '../../../domain/app-tokens/project-code.ts';
+import { projectCodes } from '../../../schema/oauth/project-code.ts';
 import { hashOneTimeToken } from '../../../crypto/tokens/one-time-token.ts';
 
 /** One sign-in for all apps of a project (openid §3, §8): where it counts, for how long, and what ends it. */

@@ -1,0 +1,70 @@
+import { withDefaults } from '@doorward/decision/document/defaults';
+import type { PolicyDocument } from '@doorward/decision/document/document';
+import { and, desc, eq, lte } from 'drizzle-orm';
+import { fail } from '../../errors.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+import { policyVersions, policyDocuments } from '../../schema/rights/policy-version.ts';
+
+/** The last version with its document; null if there is none yet. */
+export async function lastVersion(tx: Executor, projectId: string): Promise<StoredVersion | null> {
+  const [row] = await tx
+    .select({ number: policyDocuments.number, document: policyDocuments.document })
+    .from(policyDocuments)
+    .where(eq(policyDocuments.tenantId, projectId))
+    .orderBy(desc(policyDocuments.number))
+    .limit(1);
+  return row ? { ...row, document: complete(row.document) } : null;
+}
+interface StoredVersion {
+  readonly number: number;
+  readonly document: PolicyDocument;
+}
+
+/** Null for one that is not kept any more. */
+export async function storedDocument(
+  tx: Executor,
+  projectId: string,
+  number: number,
+): Promise<PolicyDocument | null> {
+  const [row] = await tx
+    .select({ document: policyDocuments.document })
+    .from(policyDocuments)
+    .where(and(eq(policyDocuments.tenantId, projectId), eq(policyDocuments.number, number)));
+  return row ? complete(row.document) : null;
+}
+
+/** A document that was stored before there was a kind of rows, or a member, has it with its default. */
+const complete = (document: PolicyDocument): PolicyDocument =>
+  withDefaults(document as unknown as Readonly<Record<string, unknown>>);
+
+/** @throws NOT_FOUND for a document that is not kept any more */
+export function keptDocument(document: PolicyDocument | null): PolicyDocument {
+  if (!document) throw fail('NOT_FOUND', { fix: 'The last 500 documents are kept: see policyVersions.' });
+  return document;
+}
+
+/** @throws NOT_FOUND */
+export async function versionId(tx: Executor, projectId: string, number: number): Promise<string> {
+  const [row] = await tx
+    .select({ id: policyVersions.id })
+    .from(policyVersions)
+    .where(and(eq(policyVersions.tenantId, projectId), eq(policyVersions.number, number)));
+  if (!row) throw fail('NOT_FOUND');
+  return row.id;
+}
+
+const KEPT_DOCUMENTS = 500;
+
+/** Call it under the lock of the node: versions are numbered without gaps. */
+export async function storeVersion(
+  tx: Executor,
+  row: typeof policyVersions.$inferInsert,
+  document: PolicyDocument,
+): Promise<void> {
+  const { tenantId, number } = row;
+  await tx.insert(policyVersions).values(row);
+  await tx.insert(policyDocuments).values({ tenantId, number, document });
+  await tx
+    .delete(policyDocuments)
+    .where(and(eq(policyDocuments.tenantId, tenantId), lte(policyDocuments.number, number - KEPT_DOCUMENTS)));
+}

@@ -1,0 +1,48 @@
+import { z } from 'zod';
+
+/**
+ * Texts and the sender name of an app: what its makers add to the pages and mails that this service sends in their name
+ * (docs/spec/sign-in-methods.md, "Branding"). Any address can be typed on a page of sign-in, and gets the mail. So a text
+ * is plain, names no site, address or number, stands beside the sentences of the service, and replaces none.
+ */
+const purposes = ['signInPage', 'signInMail', 'verificationMail', 'resetMail'] as const;
+export type AppTextPurpose = (typeof purposes)[number];
+
+const Purpose = z.enum(purposes).meta({
+  id: 'ProjectAppTextPurpose',
+  description:
+    'Where a text stands: on the first page of a sign-in, or in a mail with a code to sign in, to confirm an address, or to choose a new password.',
+});
+const Language = z
+  .enum(['en', 'de', 'es', 'fr'])
+  .meta({ id: 'ProjectAppTextLanguage', description: 'The language of the reader.' });
+
+const MAX_SUBJECT = 100;
+const MAX_TEXT = 500;
+
+const shape = (bounded: (max: number) => z.ZodString) => ({
+  purpose: Purpose,
+  language: Language,
+  subject: bounded(MAX_SUBJECT)
+    .nullable()
+    .default(null)
+    .meta({
+      description: 'Subject of the mail, with `{app}`; null: that of the service, as always on the page.',
+      examples: ['Welcome to {app}'],
+    }),
+  text: bounded(MAX_TEXT)
+    .nullable()
+    .default(null)
+    .meta({
+      description: 'Plain text before that of the service, six lines at most. `{app}`: the name of the app.',
+      examples: ['Good to see you. We never ask for your code by phone.'],
+    }),
+});
+
+const description = 'A text that an app adds to a page or mail, in one language.';
+export const AppText = z.object(shape(() => z.string())).meta({ id: 'ProjectAppText', description });
+export const AppTextInput = z
+  .strictObject(shape((max) => z.string().trim().min(1).max(max)))
+  .meta({ id: 'ProjectAppTextInput', description });
+
+export type AppText = z.output<typeof AppText>;

@@ -1,0 +1,13 @@
+import { pgTable, text as textColumn } from 'drizzle-orm/pg-core';
+import { time } from '../columns.ts';
+
+/**
+ * The tokens that may create the first user, at most one for each process: several processes that start together each
+ * print a link that works, and the restart of a process ends its former link.
+ */
+export const firstUserTokens = pgTable('first_user_tokens', {
+  /** Names the process, so that its next start finds the row. */
+  issuer: textColumn('issuer').primaryKey(),
+  hash: textColumn('hash').notNull().unique(),
+  expiresAt: time('expires_at').notNull(),
+});

@@ -1,0 +1,102 @@
+import { sql } from 'drizzle-orm';
+import {
+  foreignKey,
+  index,
+  pgTable,
+  primaryKey,
+  uuid as uuidColumn,
+  type PgColumn,
+} from 'drizzle-orm/pg-core';
+import { metadataColumn, tenantColumn, time, userColumn } from '../columns.ts';
+import { roles } from './role.ts';
+import type { ResolvedScope } from '../../kernel/scope.ts';
+
+/**
+ * Columns of a membership. Users exist in the whole installation; what a tenant stores about a user (role, metadata)
+ * is here and is deleted with the membership.
+ */
+const membershipColumns = () => ({
+  tenantId: tenantColumn(),
+  userId: userColumn(),
+  metadata: metadataColumn(),
+  createdAt: time('created_at').notNull().defaultNow(),
+  updatedAt: time('updated_at').notNull().defaultNow(),
+});
+
+/** Finds the members with an `externalId` in their metadata; an index entry has a limited size. */
+const externalIdIndex = (name: string, table: Readonly<Record<'tenantId' | 'metadata', PgColumn>>) =>
+  index(`${name}_external_id`)
+    .on(table.tenantId, sql`(${table.metadata} ->> 'externalId')`)
+    .where(
+      sql`jsonb_typeof(${table.metadata} -> 'externalId') = 'string' and char_length(${table.metadata} ->> 'externalId') <= 255`,
+    );
+
+/** Memberships with exactly one role. */
+const withOneRole = <N extends string>(name: N) =>
+  pgTable(
+    name,
+    {
+      ...membershipColumns(),
+      roleId: uuidColumn('role_id').notNull(),
+      roleTenantId: uuidColumn('role_tenant_id').notNull(),
+    },
+    (table) => [
+      primaryKey({ columns: [table.tenantId, table.userId] }),
+      index(`${name}_user`).on(table.userId),
+      index(`${name}_role`).on(table.roleId),
+      externalIdIndex(name, table),
+      foreignKey({
+        name: `${name}_role_fk`,
+        columns: [table.roleTenantId, table.roleId],
+        foreignColumns: [roles.tenantId, roles.id],
+      }),
+    ],
+  );
+
+/** Members of an organization. */
+export const organizationMembers = withOneRole('organization_members');
+
+/** Service users of an account: machines that act in it by API keys. People own accounts and are not members of them. */
+export const accountServiceUsers = withOneRole('account_service_users');
+
+/** Users of a project. */
+export const projectUsers = pgTable('project_users', membershipColumns(), (table) => [
+  primaryKey({ columns: [table.tenantId, table.userId] }),
+  index('project_users_user').on(table.userId),
+  externalIdIndex('project_users', table),
+]);
+
+/** Roles of a user in a project: custom roles of the project, or built-in roles of the project level. */
+export const projectUserRoles = pgTable(
+  'project_user_roles',
+  {
+    tenantId: uuidColumn('tenant_id').notNull(),
+    userId: uuidColumn('user_id').notNull(),
+    roleId: uuidColumn('role_id').notNull(),
+    roleTenantId: uuidColumn('role_tenant_id').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.tenantId, table.userId, table.roleId] }),
+    index('project_user_roles_role').on(table.roleId),
+    foreignKey({
+      name: 'project_user_roles_member_fk',
+      columns: [table.tenantId, table.userId],
+      foreignColumns: [projectUsers.tenantId, projectUsers.userId],
+    }).onDelete('cascade'),
+    foreignKey({
+      name: 'project_user_roles_role_fk',
+      columns: [table.roleTenantId, table.roleId],
+      foreignColumns: [roles.tenantId, roles.id],
+    }),
+  ],
+);
+
+const tables = { account: accountServiceUsers, organization: organizationMembers, project: projectUsers };
+
+/** The memberships of a node by its level. @throws Error for the installation, which has operators and no members */
+export function membershipTableOf<L extends ResolvedScope['level']>(
+  level: L,
+): L extends keyof typeof tables ? (typeof tables)[L] : never {
+  if (level === 'installation') throw new Error('the installation has no members');
+  return (tables as Record<string, unknown>)[level] as never;
+}

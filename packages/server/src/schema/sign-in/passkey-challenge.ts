@@ -1,0 +1,16 @@
+import { index, pgTable, text as textColumn, uuid as uuidColumn } from 'drizzle-orm/pg-core';
+import { time } from '../columns.ts';
+
+/** What authenticators sign: random, stored as a hash, and used up by `DELETE … RETURNING`. */
+export const passkeyChallenges = pgTable(
+  'passkey_challenges',
+  {
+    id: uuidColumn('id').primaryKey(),
+    purpose: textColumn('purpose', { enum: ['registration', 'signIn', 'flow'] }).notNull(),
+    hash: textColumn('hash').notNull(),
+    /** The session or the flow that alone may use it; null: anyone with the challenge. */
+    boundTo: textColumn('bound_to'),
+    expiresAt: time('expires_at').notNull(),
+  },
+  (table) => [index('passkey_challenges_expiry').on(table.expiresAt)],
+);

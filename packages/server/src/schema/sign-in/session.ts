@@ -1,0 +1,125 @@
+import { sql } from 'drizzle-orm';
+import { index, integer, pgTable, text as textColumn, uuid as uuidColumn } from 'drizzle-orm/pg-core';
+import { z } from 'zod';
+import { time, userColumn } from '../columns.ts';
+import { entity, serverSet } from '../../kernel/entity.ts';
+import { iso, uuid } from '../../kernel/input/values.ts';
+import { openidScopes } from '../apps/openid-scope.ts';
+import { projectApps } from '../apps/project-app.ts';
+
+/**
+ * A signed-in browser, command line or app, and the lineage of its refresh tokens. The row has only the hashes of the
+ * current token and its predecessor; older tokens prove by their authentication tag that the service issued them.
+ */
+export const sessions = pgTable(
+  'sessions',
+  {
+    id: uuidColumn('id').primaryKey(),
+    userId: userColumn(),
+    kind: textColumn('kind', { enum: ['browser', 'cli', 'projectApp', 'impersonation'] }).notNull(),
+    /** The operator who acts for the user, and the session of the operator, with which this one ends. */
+    impersonatorId: uuidColumn('impersonator_id'),
+    impersonatorSessionId: uuidColumn('impersonator_session_id'),
+    impersonationReason: textColumn('impersonation_reason'),
+    /** Organizations whose owners know that the operator entered. */
+    enteredOrganizations: uuidColumn('entered_organizations').array(),
+    projectAppId: uuidColumn('project_app_id').references(() => projectApps.id, { onDelete: 'cascade' }),
+    /** The project to whose apps the browser is signed in (`domain/sso`); null: any other session. */
+    ssoProjectId: uuidColumn('sso_project_id'),
+    /** For such a session: the issuer of the provider through which the user signed in; null: GitHub, or none. */
+    ssoIssuer: textColumn('sso_issuer'),
+    /** For the session of an app: the session of the browser in which it began, and with which it ends. */
+    ssoSessionId: uuidColumn('sso_session_id'),
+    /** When the user last gave the second factor, in a session for the apps of a project. */
+    factorAt: time('factor_at'),
+    /**
+     * For the session of an app: the organization for which the user signed in; null: for none. For any other: the organization
+     * whose provider vouched for the user, and to which the session is bound; null: to none.
+     */
+    organizationId: uuidColumn('organization_id'),
+    /** The scopes that the user consented to; null: the app was unrestricted at that time. */
+    consentedScopes: textColumn('consented_scopes').array(),
+    /** The scopes of OpenID Connect that were granted; they are not permissions. */
+    openidScopes: textColumn('openid_scopes', { enum: openidScopes }).array().notNull().default([]),
+    /** Resource servers that the tokens of an app name as audience, besides this service (RFC 8707). */
+    resources: textColumn('resources').array().notNull().default([]),
+    acr: textColumn('acr', { enum: ['aal1', 'aal2'] })
+      .notNull()
+      .default('aal1'),
+    /** How the user signed in: `pwd`, `otp`, `rc`, `fed` (RFC 8176 style). */
+    amr: textColumn('amr').array().notNull(),
+    ipAddress: textColumn('ip_address'),
+    userAgent: textColumn('user_agent'),
+    authenticatedAt: time('authenticated_at').notNull(),
+    lastUsedAt: time('last_used_at').notNull(),
+    expiresAt: time('expires_at').notNull(),
+    endedAt: time('ended_at'),
+    createdAt: time('created_at').notNull().defaultNow(),
+    generation: integer('generation').notNull().default(0),
+    refreshHash: textColumn('refresh_hash').notNull(),
+    previousHash: textColumn('previous_hash'),
+    rotatedAt: time('rotated_at'),
+  },
+  (table) => [
+    index('sessions_user').on(table.userId),
+    index('sessions_app').on(table.projectAppId),
+    index('sessions_sso')
+      .on(table.ssoSessionId)
+      .where(sql`sso_session_id is not null`),
+    index('sessions_organization')
+      .on(table.organizationId, table.userId)
+      .where(sql`organization_id is not null`),
+    index('sessions_impersonator')
+      .on(table.impersonatorId)
+      .where(sql`impersonator_id is not null`),
+    index('sessions_expires').on(table.expiresAt),
+    index('sessions_ended')
+      .on(table.endedAt)
+      .where(sql`ended_at is not null`),
+  ],
+);
+
+export const SessionKind = z.enum(['browser', 'cli', 'projectApp', 'impersonation']).meta({
+  id: 'SessionKind',
+  description: 'What is signed in; impersonation: an operator of the installation acts for the user.',
+});
+
+/** A session as its user sees it. `isCurrent` depends on the caller, so it has no column. */
+export const Session = entity('Session', {
+  table: sessions,
+  doc: 'A signed-in browser, command line or app.',
+  without: ['updatedAt', 'deletedAt'],
+  fields: {
+    kind: serverSet(SessionKind.describe('What is signed in.')),
+    projectAppId: serverSet(uuid.nullable().describe('Id of the app, for sessions of apps.')),
+    ssoProjectId: serverSet(
+      uuid
+        .nullable()
+        .describe('Id of the project to whose apps the browser is signed in; null: any other session.'),
+    ),
+    ssoSessionId: serverSet(
+      uuid.nullable().describe('For an app: id of the session of the browser with which its session ends.'),
+    ),
+    organizationId: serverSet(
+      uuid
+        .nullable()
+        .describe(
+          'For an app: id of the organization for which you signed in. Else: id of the organization through whose provider you signed in, and which alone the session reaches. Null: none.',
+        ),
+    ),
+    acr: serverSet(
+      z
+        .enum(['aal1', 'aal2'])
+        .meta({ id: 'SessionAcr', description: 'aal1: the user gave one factor; aal2: two.' })
+        .describe('How many factors the user gave.'),
+    ),
+    ipAddress: serverSet(z.string().nullable().describe('The address from which the session was last used.')),
+    userAgent: serverSet(z.string().nullable().describe('The browser or program.')),
+    isCurrent: serverSet(z.boolean().describe('Whether this call is made in this session.')),
+    authenticatedAt: serverSet(iso.describe('When the user last signed in.')),
+    lastUsedAt: serverSet(iso.describe('When the tokens were last renewed.')),
+    expiresAt: serverSet(iso.describe('When the session ends unless its tokens are renewed.')),
+  },
+  sort: ['lastUsedAt', 'createdAt'],
+  order: 'DESC',
+});
