@@ -1,7 +1,7 @@
 import { evaluate } from '@doorward/decision/evaluate';
 import type { DecisionReason } from '@doorward/decision/reasons';
 import { fail, type DoorwardError } from '../errors.ts';
-import type { CallerRights } from '../kernel/context.ts';
+import type { CallerRights } from '../kernel/call/caller-rights.ts';
 
 /** The permissions of operations are public, so a refusal may name the one that is missing. */
 export const forbidden = (reason: DecisionReason, permission: string): DoorwardError =>

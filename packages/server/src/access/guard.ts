@@ -1,5 +1,6 @@
 import { fail, type DoorwardError } from '../errors.ts';
-import { isBound, type CallerRights, type Principal } from '../kernel/context.ts';
+import { isBound, type Principal } from '../kernel/context.ts';
+import type { CallerRights } from '../kernel/call/caller-rights.ts';
 import type { NamedOperation } from '../kernel/operation.ts';
 import type { Guard } from '../kernel/stages.ts';
 import type { Clock } from '../kernel/ports.ts';

@@ -3,7 +3,8 @@ import { fail } from '../errors.ts';
 import { covers } from '../kernel/input/cidrs.ts';
 import { preparedRowsOf } from '../db/connection/prepared.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
-import { unknownSubject, type SubjectStatus } from './grants/grants.ts';
+import { unknownSubject } from './grants/grants.ts';
+import type { SubjectStatus } from '../kernel/call/caller-rights.ts';
 import { INSTALLATION_OPERATOR } from './installation-roles.ts';
 
 /** Who is an operator of the installation, and under which conditions their rights count (docs/operators.md). */

@@ -2,7 +2,8 @@ import { sql } from 'drizzle-orm';
 import { preparedRowsOf } from '../db/connection/prepared.ts';
 import { createFreshCache } from '../db/cache/fresh-cache.ts';
 import type { Changes } from '../db/cache/changes.ts';
-import { isManagementKey, type CallerRights, type Principal } from '../kernel/context.ts';
+import { isManagementKey, type Principal } from '../kernel/context.ts';
+import type { CallerRights, SubjectStatus } from '../kernel/call/caller-rights.ts';
 import { loadScope, scopeTopics } from './load-scope.ts';
 import type { ScopeAndRights } from '../kernel/stages.ts';
 import type { BuiltIns } from './built-in.ts';
@@ -27,22 +28,12 @@ import {
   unknownSubject,
   rolesOf,
   scopeAttributes,
-  type SubjectStatus,
 } from './grants/grants.ts';
 
 /**
  * Resolves `{tenant, id}` to an existing scope, and loads the rights of a caller there. A composite scope is looked up as a
  * pair, so a project under a foreign owner does not exist. Both results are cached until the rows they depend on change.
  */
-
-declare module '../kernel/context.ts' {
-  interface CallerRights {
-    readonly grants: Grants;
-    readonly subject: SubjectStatus;
-    /** The role of a project-level key, which is the default role of keys that it creates. */
-    readonly keyRoleId: string | null;
-  }
-}
 
 export interface Resolver {
   /** The answer of `resolve` from memory; undefined when it, or the rights of `userId`, must be loaded. */
@@ -230,35 +221,6 @@ export function createResolver(
 }
 
 const scopeKey = ({ tenant, id }: ScopeInput): string => `${canonicalTenant(tenant)} ${id}`;
-
-declare module '../kernel/scope.ts' {
-  interface ResolvedScope {
-    /** The account above it, or itself. */
-    readonly rootId: string;
-    readonly userInProject: boolean;
-    readonly accountType: 'personal' | 'organization' | null;
-    /** Whether the organization requires a second factor for changes. */
-    readonly requireMfa: boolean;
-    /** Whether operators of the installation may enter for a member; never true for the installation itself. */
-    readonly supportAccess: boolean;
-    /** Whether an operator suspended the organization; a granted scope with a suspended side does not exist. */
-    readonly isSuspended: boolean;
-    /** Domains of addresses whose people enter the organization only through its identity provider. */
-    readonly enforcedDomains: readonly string[];
-  }
-}
-declare module '../kernel/context.ts' {
-  interface CallerRights {
-    /** In another user's projectUser scope: the rights of the caller in the project. */
-    readonly projectGrants?: Grants;
-    /** The organization lets this person in only through its own identity provider. */
-    readonly mustConnect?: true;
-    /** The caller asks about a granted scope of their project, and belongs to none of it. */
-    readonly asOwner?: true;
-    /** In a suspended organization: the grants without the suspension, for operations with `whileSuspended`. */
-    readonly beforeSuspension?: Grants | null;
-  }
-}
 
 /** Whether it is the projectUser scope of another user. */
 const isOfOtherUser = ({ userId }: ResolvedScope, subjectId: string): boolean =>

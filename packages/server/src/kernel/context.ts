@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { AnswerBudget } from './output/answer-budget.ts';
+import type { CallerRights } from './call/caller-rights.ts';
 import type { AnyEntity, RowOf } from './entity.ts';
 import type { Recording } from './event.ts';
 import type { InputOf } from './operation.ts';
@@ -150,10 +151,6 @@ export interface Services {}
 
 type Scoped<I, Yes, No = undefined> = I extends { scope: unknown } ? Yes : No;
 
-/** The rights of the caller in the resolved scope, for rules that compare rights. */
-// eslint-disable-next-line @typescript-eslint/no-empty-object-type
-export interface CallerRights {}
-
 export interface Context<
   I extends z.ZodRawShape = z.ZodRawShape,
   P = unknown,
@@ -194,3 +191,9 @@ export function callerOf(ctx: { readonly principal: Principal | null }): Princip
   if (!ctx.principal) throw new Error('a guarded operation ran without a principal');
   return ctx.principal;
 }
+
+/** The part of a mutation's context that functions use which several operations share. */
+export type Run = Pick<
+  Context,
+  'tx' | 'services' | 'call' | 'record' | 'invalidate' | 'unchanged' | 'setCookies' | 'afterCommit'
+>;

@@ -134,6 +134,18 @@ export interface ResolvedScope {
   readonly organizationMetadata: Readonly<Record<string, unknown>> | null;
   /** The level of the built-in roles that can be assigned here. */
   readonly level: 'account' | 'organization' | 'project' | 'installation';
+  /** The account above it, or itself. */
+  readonly rootId: string;
+  readonly userInProject: boolean;
+  readonly accountType: 'personal' | 'organization' | null;
+  /** Whether the organization requires a second factor for changes. */
+  readonly requireMfa: boolean;
+  /** Whether operators of the installation may enter for a member; never true for the installation itself. */
+  readonly supportAccess: boolean;
+  /** Whether an operator suspended the organization; a granted scope with a suspended side does not exist. */
+  readonly isSuspended: boolean;
+  /** Domains of addresses whose people enter the organization only through its identity provider. */
+  readonly enforcedDomains: readonly string[];
 }
 
 /** The same error for a foreign, an unknown and a deleted scope (conventions §6.8). */

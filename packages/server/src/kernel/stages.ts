@@ -1,4 +1,5 @@
-import type { Authentication, Call, CallerRights, CookieEffects, Principal, Services } from './context.ts';
+import type { Authentication, Call, CookieEffects, Principal, Services } from './context.ts';
+import type { CallerRights } from './call/caller-rights.ts';
 import type { Recording } from './event.ts';
 import type { NamedOperation, RateClass } from './operation.ts';
 import type { RelatedAccess, RowFilter, SelectedRelation } from './related.ts';

@@ -3,7 +3,7 @@ import { SYSTEM_NODE } from '../../schema/nodes.ts';
 import { preparedRowsOf } from '../../db/connection/prepared.ts';
 import { anyOf } from '../../db/query/rows.ts';
 import { fail } from '../../errors.ts';
-import type { CallerRights } from '../../kernel/context.ts';
+import type { CallerRights } from '../../kernel/call/caller-rights.ts';
 import { definingNodeOf, type ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { hasEffect } from '../grants/grants.ts';

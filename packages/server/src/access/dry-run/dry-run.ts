@@ -1,7 +1,8 @@
 import { sql, TransactionRollbackError } from 'drizzle-orm';
 import type { Database } from '../../db/connection/open.ts';
 import { rowsOf } from '../../db/query/rows.ts';
-import type { CallerRights, Principal } from '../../kernel/context.ts';
+import type { Principal } from '../../kernel/context.ts';
+import type { CallerRights } from '../../kernel/call/caller-rights.ts';
 import { createPauses } from '../../kernel/call/pauses.ts';
 import type { Stages } from '../../kernel/stages.ts';
 import { Refusal, DryRunResult } from '../../kernel/output/reply.ts';

@@ -14,8 +14,8 @@ import {
   rolesOf,
   scopeAttributes,
   type SubjectRef,
-  type SubjectStatus,
 } from '../grants/grants.ts';
+import type { SubjectStatus } from '../../kernel/call/caller-rights.ts';
 import { rolePathBatches, roleSetKey } from '../grants/role-path-batches.ts';
 import { MAX_PATHS } from '../grants/role-paths.ts';
 

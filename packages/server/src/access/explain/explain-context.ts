@@ -3,7 +3,8 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { ACCOUNT_OWNER, ORGANIZATION_OWNER } from '../../schema/rights/built-in-ids.ts';
 import type { HeldPermission, Target } from '@doorward/decision/evaluate';
 import type { Link, ExplainContext } from '@doorward/decision/explain';
-import { hasEffect, type SubjectStatus } from '../grants/grants.ts';
+import { hasEffect } from '../grants/grants.ts';
+import type { SubjectStatus } from '../../kernel/call/caller-rights.ts';
 import { loadFacts, type Facts } from './explain-facts.ts';
 import { loadPaths, type PathRow } from './explain-paths.ts';
 

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { preparedRowsOf } from '../../db/connection/prepared.ts';
 import { nodeRef, usersNodeOf, type ResolvedScope } from '../../kernel/scope.ts';
+import type { SubjectStatus } from '../../kernel/call/caller-rights.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import {
   indexPermissions,
@@ -18,29 +19,6 @@ import { isInSlice } from './slice-permissions.ts';
  * takes two statements for all but the widest roles, independent of the size of the tenant, because it reads only rows of
  * the subject.
  */
-
-/** The relation of a subject to a scope, without permissions. */
-export interface SubjectStatus {
-  readonly user: {
-    readonly id: string;
-    readonly name: string;
-    readonly email: string | null;
-    readonly emailVerified: boolean;
-    readonly metadata: Record<string, unknown>;
-  } | null;
-  readonly alive: boolean;
-  /** A service user, which can never own an organization. */
-  readonly isService: boolean;
-  /**
-   * The role of the membership in the organization of the scope, which may be the owner of the project. For a service user
-   * of an account: its role in the account.
-   */
-  readonly memberRoleId: string | null;
-  readonly projectRoleIds: readonly string[];
-  readonly ownsAccount: boolean;
-  /** Whether the subject is the owner, a member, or a user of the project. */
-  readonly related: boolean;
-}
 
 /** The status for an id that is not the id of a user. */
 export const unknownSubject: SubjectStatus = {

@@ -7,7 +7,7 @@ import { startApp, type TestApp } from '../../../test/support/app.ts';
 import type { Person } from '../../../test/support/client.ts';
 import { openChanges, type Changes } from '../../db/cache/changes.ts';
 import type { DoorwardError } from '../../errors.ts';
-import type { CallerRights } from '../../kernel/context.ts';
+import type { CallerRights } from '../../kernel/call/caller-rights.ts';
 import type { ResolvedScope, ScopeRef } from '../../kernel/scope.ts';
 import { declaredPermissions, operations } from '../../operations.ts';
 import { builtIns } from '../built-in.ts';

@@ -1,4 +1,4 @@
-import type { Call, Principal, Services } from '../../kernel/context.ts';
+import type { Call, Principal, Services, Run } from '../../kernel/context.ts';
 import { principalOfKey } from '../../access/credentials/credentials.ts';
 import type { Refusal } from '../../kernel/output/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
@@ -12,7 +12,6 @@ import {
   type ClientCredentials,
   type RejectedClient,
 } from '../app-tokens/client.ts';
-import type { Run } from '../identity/sign-in.ts';
 import { keyCredentials } from './client-credentials.ts';
 import { checkCredentials, type CredentialCheck, type SentCredentials } from './credential-check.ts';
 import { refuseKey, renewHash } from './exchange.ts';

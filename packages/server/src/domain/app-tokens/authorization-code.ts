@@ -12,7 +12,7 @@ import type { AppRequest } from '../sign-in-flow/app-request.ts';
 import { admitToApp, type SignInCandidate } from '../federation/app-sign-in.ts';
 import { startAgainError } from '../sign-in-flow/flow.ts';
 import type { IdentifiedPerson } from '../sign-in-flow/flow-data.ts';
-import type { Run } from '../identity/sign-in.ts';
+import type { Run } from '../../kernel/context.ts';
 import { userAsActor } from '../identity/user-node.ts';
 import { lockUser } from '../identity/verification.ts';
 import { keepSignIn } from '../sso/sso-session.ts';

@@ -1,12 +1,11 @@
 import { and, eq } from 'drizzle-orm';
 import { z } from 'zod';
 import { fail, type DoorwardError } from '../../errors.ts';
-import type { Services } from '../../kernel/context.ts';
+import type { Services, Run } from '../../kernel/context.ts';
 import { refuse, type Refusal } from '../../kernel/output/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { appByClientId, nodeOfApp, type LiveApp } from '../app-access/app.ts';
 import { verifyAppSecret } from '../app-access/app-secret.ts';
-import type { Run } from '../identity/sign-in.ts';
 import { projectApps } from '../../schema/apps/project-app.ts';
 
 /**

@@ -3,7 +3,7 @@ import { eq } from 'drizzle-orm';
 import type { z } from 'zod';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { equalHashes } from '../../crypto/tokens/secrets.ts';
-import type { Call, Services } from '../../kernel/context.ts';
+import type { Call, Services, Run } from '../../kernel/context.ts';
 import { refuse } from '../../kernel/output/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { nodeOfApp, type LiveApp } from '../app-access/app.ts';
@@ -17,7 +17,6 @@ import {
   planSession,
   writeSession,
   type PlannedSession,
-  type Run,
 } from '../identity/sign-in.ts';
 import { endSessions } from '../sessions/live-sessions.ts';
 import { systemActor, userAsActor } from '../identity/user-node.ts';

@@ -1,14 +1,13 @@
 import type { z } from 'zod';
 import { commonScopes } from '@doorward/decision/app-scopes';
 import { fail } from '../../errors.ts';
-import type { Services } from '../../kernel/context.ts';
+import type { Services, Run } from '../../kernel/context.ts';
 import { refuse } from '../../kernel/output/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { nodeOfApp, type LiveApp } from '../app-access/app.ts';
 import { appForMember } from '../federation/sign-in-organization.ts';
 import { namedResources, resourcesOf } from '../app-access/resources.ts';
 import { reuseDetected, rotate, findPresentedToken, type PresentedToken } from '../sessions/rotation.ts';
-import type { Run } from '../identity/sign-in.ts';
 import { isOwnerOverdue } from '../sign-in-protection/verification-deadline.ts';
 import { userAsActor } from '../identity/user-node.ts';
 import { storeRehash, type Client } from './client.ts';

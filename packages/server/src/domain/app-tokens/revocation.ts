@@ -1,10 +1,9 @@
 import { and, eq } from 'drizzle-orm';
 import { readHeader, verifyJwt } from '../../crypto/tokens/jwt.ts';
-import type { Services } from '../../kernel/context.ts';
+import type { Services, Run } from '../../kernel/context.ts';
 import { issuerOf, nodeOfApp, type LiveApp } from '../app-access/app.ts';
 import { appForMember } from '../federation/sign-in-organization.ts';
 import { isSessionOfToken } from '../sessions/rotation.ts';
-import type { Run } from '../identity/sign-in.ts';
 import { endSessions, liveSessions } from '../sessions/live-sessions.ts';
 import { userAsActor } from '../identity/user-node.ts';
 import { sessions } from '../../schema/sign-in/session.ts';

@@ -2,7 +2,7 @@ import { and, eq, inArray, isNotNull } from 'drizzle-orm';
 import { projectApps } from '../../schema/apps/project-app.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import type { SessionRow } from '../identity/sign-in.ts';
+import type { SessionRow } from '../../schema/sign-in/session.ts';
 import { logoutNotices } from '../../schema/oauth/logout-notice.ts';
 
 /** Queues a notice for each ended session whose app wants one. The app knows a session only by an id_token. */

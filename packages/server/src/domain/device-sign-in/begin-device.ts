@@ -4,7 +4,7 @@ import { fail } from '../../errors.ts';
 import { nodeOfApp, type LiveApp } from '../app-access/app.ts';
 import { parseScopes } from '../app-access/openid-scopes.ts';
 import { storeRehash, type Client } from '../app-tokens/client.ts';
-import type { Run } from '../identity/sign-in.ts';
+import type { Run } from '../../kernel/context.ts';
 import { deviceAuthorizations } from '../../schema/oauth/device-authorization.ts';
 import { newUserCode, shownCode } from './user-code.ts';
 

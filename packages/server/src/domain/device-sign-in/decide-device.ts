@@ -2,7 +2,7 @@ import { and, eq, gt, isNull } from 'drizzle-orm';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { startAgainError } from '../sign-in-flow/flow.ts';
 import type { IdentifiedPerson } from '../sign-in-flow/flow-data.ts';
-import type { Run } from '../identity/sign-in.ts';
+import type { Run } from '../../kernel/context.ts';
 import { deviceAuthorizations } from '../../schema/oauth/device-authorization.ts';
 import { devicePage } from './begin-device.ts';
 

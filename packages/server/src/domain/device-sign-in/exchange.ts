@@ -3,7 +3,7 @@ import { eq } from 'drizzle-orm';
 import type { z } from 'zod';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { fail, type DoorwardError } from '../../errors.ts';
-import type { Services } from '../../kernel/context.ts';
+import type { Services, Run } from '../../kernel/context.ts';
 import { refuse, type Refusal } from '../../kernel/output/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { nodeOfApp, type LiveApp } from '../app-access/app.ts';
@@ -24,7 +24,6 @@ import {
   planSession,
   writeSession,
   type PlannedSession,
-  type Run,
 } from '../identity/sign-in.ts';
 import { userAsActor } from '../identity/user-node.ts';
 import { lockUser } from '../identity/verification.ts';

@@ -12,7 +12,7 @@ import { beginFlow } from '../sign-in-flow/flow.ts';
 import type { ProjectSignIn } from '../sign-in-flow/flow-data.ts';
 import { failurePage } from './destination.ts';
 import { newVerifier } from './providers/github.ts';
-import type { Run } from '../identity/sign-in.ts';
+import type { Run } from '../../kernel/context.ts';
 
 /** The addresses of the pages of a sign-in to an app, by step. */
 export type StepName = ProjectSignIn['step']['name'];

@@ -5,7 +5,8 @@ import { isServiceItself } from '../service-sign-in/service-itself.ts';
 import { organizationsOf } from './sign-in-organization.ts';
 import { findAddressOwner } from '../identity/address.ts';
 import { userAsActor } from '../identity/user-node.ts';
-import type { Run, UserRow } from '../identity/sign-in.ts';
+import type { Run, Services } from '../../kernel/context.ts';
+import type { UserRow } from '../../schema/people/user.ts';
 import { lockClaimants } from '../identity/verification.ts';
 import { authenticationMethods } from '../../schema/sign-in/authentication-method.ts';
 import { watchForExcessKeys } from '../excess-keys/excess-keys.ts';
@@ -16,7 +17,6 @@ import { roles } from '../../schema/rights/role.ts';
 import { lockSsoSession } from '../sso/lock.ts';
 import type { Proof } from '../sign-in-flow/flow-data.ts';
 import { methodOfIdentity, providerKeyOf, type Identity } from './providers/provider.ts';
-import type { Services } from '../../kernel/context.ts';
 import { admitToSlice } from './organization-decision.ts';
 import {
   createVerifiedUser,

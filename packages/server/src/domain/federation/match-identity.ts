@@ -7,7 +7,9 @@ import { canSignIn } from '../identity/password-sign-in.ts';
 import { createUser } from '../identity/registration.ts';
 import { recordMethodChange } from '../sign-in-protection/method-changes.ts';
 import { nodeOfUser, userAsActor } from '../identity/user-node.ts';
-import { userData, type Run, type UserRow } from '../identity/sign-in.ts';
+import { userData } from '../identity/sign-in.ts';
+import type { Run } from '../../kernel/context.ts';
+import { type UserRow, users } from '../../schema/people/user.ts';
 import {
   lockClaims,
   endUnverifiedClaims,
@@ -17,7 +19,6 @@ import {
   removeClaims,
   settleLostClaims,
 } from '../identity/verification.ts';
-import { users } from '../../schema/people/user.ts';
 import type { FlowError } from './destination.ts';
 import { methodOfIdentity, providerKeyOf, type Identity } from './providers/provider.ts';
 

@@ -13,7 +13,7 @@ import { requiredConnection, type LiveConnection } from '../connections/live-con
 import { boundOrganization } from '../sign-in-flow/bound-person.ts';
 import type { Proof } from '../sign-in-flow/flow-data.ts';
 import type { AppRequest } from '../sign-in-flow/app-request.ts';
-import type { Run } from '../identity/sign-in.ts';
+import type { Run } from '../../kernel/context.ts';
 import { userAsActor } from '../identity/user-node.ts';
 import { addProjectUser } from '../memberships/project.ts';
 import { projectUserRoles, projectUsers } from '../../schema/rights/membership.ts';

@@ -1,6 +1,6 @@
-import type { Call, Services } from '../../kernel/context.ts';
+import type { Call, Services, Run } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { planSession, startSession, type Run } from '../identity/sign-in.ts';
+import { planSession, startSession } from '../identity/sign-in.ts';
 import { requestCliConsent, parseCliRequest, type CliParameters } from './cli.ts';
 import { requestConnectConsent, findConnectingUser } from './link-account.ts';
 import { assertOwnOrigin, defaultPage, withQuery, type FlowError } from './destination.ts';

@@ -1,8 +1,7 @@
 import { and, asc, eq } from 'drizzle-orm';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { authenticationMethods } from '../../schema/sign-in/authentication-method.ts';
-import { users } from '../../schema/people/user.ts';
-import type { UserRow } from './sign-in.ts';
+import { users, type UserRow } from '../../schema/people/user.ts';
 
 /**
  * The user who owns the address. Only proof of control counts: an opened mail, or a provider that reports the

@@ -1,12 +1,13 @@
 import { and, eq, type SQL } from 'drizzle-orm';
 import { passwordProblems } from '../../crypto/passwords/password-policy.ts';
 import { fail } from '../../errors.ts';
-import type { Services } from '../../kernel/context.ts';
+import type { Services, Run } from '../../kernel/context.ts';
 import type { Actor } from '../../kernel/event.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { authenticationMethods, passwords } from '../../schema/sign-in/authentication-method.ts';
 import { endProofs } from '../sign-in-protection/pending-proofs.ts';
-import { userData, type Run, type UserRow } from './sign-in.ts';
+import { userData } from './sign-in.ts';
+import type { UserRow } from '../../schema/people/user.ts';
 import { endSessions } from '../sessions/live-sessions.ts';
 import { passwordChangedMail, type RemainingSignIns } from './password-changed-mail.ts';
 import { nodeOfUser } from './user-node.ts';

@@ -1,6 +1,6 @@
 import { composeMail, withoutLinks } from '../../events/mail/mail-layout.ts';
 import type { Mail } from '../../kernel/ports.ts';
-import type { UserRow } from './sign-in.ts';
+import type { UserRow } from '../../schema/people/user.ts';
 
 type Language = NonNullable<UserRow['locale']>;
 

@@ -5,9 +5,8 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { email, normalizationFault, refusal } from '../../kernel/input/values.ts';
 import { authenticationMethods, passwords } from '../../schema/sign-in/authentication-method.ts';
 import { isLockedOut } from '../sign-in-protection/lockout.ts';
-import { users } from '../../schema/people/user.ts';
+import { users, type UserRow } from '../../schema/people/user.ts';
 import { sampleOfHashes } from '../sign-in-protection/hash-sample.ts';
-import type { UserRow } from './sign-in.ts';
 
 /**
  * The result of a password check. Every check costs a password hash, as that of some user does, so that its duration

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { firstRefreshToken, hashRefreshToken } from '../../crypto/tokens/refresh-token.ts';
 import { SYSTEM_NODE } from '../../schema/nodes.ts';
-import type { Context, Services } from '../../kernel/context.ts';
+import type { Run, Services } from '../../kernel/context.ts';
 import type { Changes } from '../../kernel/event.ts';
 import { projector } from '../../kernel/output/projector.ts';
 import { iso } from '../../kernel/input/values.ts';
 import { rememberNetwork } from '../sign-in-protection/lockout.ts';
-import { sessions } from '../../schema/sign-in/session.ts';
+import { sessions, type SessionRow } from '../../schema/sign-in/session.ts';
 import { BOUND_HOURS } from '../connections/live-connection.ts';
 import { isEnrolled } from '../second-factor/enrolment.ts';
 import type { OpenidScope } from '../../schema/apps/openid-scope.ts';
@@ -14,25 +14,16 @@ import { endLeastUsed } from '../sessions/session-limit.ts';
 import { Account } from '../../schema/people/account.ts';
 import { accountsOf, createAccount } from './account.ts';
 import { nodeOfUser, userAsActor } from './user-node.ts';
-import { type users, SignedInUser, User } from '../../schema/people/user.ts';
+import { SignedInUser, User, type UserRow } from '../../schema/people/user.ts';
 import { sessionData } from '../sessions/live-sessions.ts';
 
-/**
- * The part of a mutation's context that sign-in code uses.
- *
+/*
  * A sign-in opens its session in two steps, whatever the method (password, GitHub, command line, invitation).
  * `newSession` creates ids and tokens in `prepare`, because signing must not hold a transaction open; if the
  * transaction fails, the session never exists and its token is rejected. `openSession` writes the rows, sets the
  * cookie and builds the answer. A sign-in that redirects a browser returns no token, so `startSession` and the
  * cookie suffice.
  */
-export type Run = Pick<
-  Context,
-  'tx' | 'services' | 'call' | 'record' | 'invalidate' | 'unchanged' | 'setCookies' | 'afterCommit'
->;
-
-export type UserRow = typeof users.$inferSelect;
-export type SessionRow = typeof sessions.$inferSelect;
 
 export const SignIn = z
   .object({

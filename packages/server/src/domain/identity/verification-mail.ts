@@ -181,11 +181,7 @@ const owned: typeof taken = {
  * The link opens the frontend, or the hosted page of this service if there is no frontend. Its fragment names the account that
  * the address would join, so that the page asks about it in any browser. No server sees a fragment.
  */
-const verificationLink = (
-  { appUrl, security }: Config,
-  token: string,
-  account: string | null,
-): string => {
+const verificationLink = ({ appUrl, security }: Config, token: string, account: string | null): string => {
   const page =
     security.frontendUrl === undefined
       ? `${appUrl}/hosted/verify-email`

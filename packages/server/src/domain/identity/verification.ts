@@ -5,12 +5,13 @@ import { fail } from '../../errors.ts';
 import { authenticationMethods } from '../../schema/sign-in/authentication-method.ts';
 import { deleteUser } from '../memberships/delete-user.ts';
 import { nodeOfUser, systemActor, userAsActor } from './user-node.ts';
-import { users } from '../../schema/people/user.ts';
+import { users, type UserRow } from '../../schema/people/user.ts';
 import { findAddressOwner } from './address.ts';
 import { consumeMailQuota } from '../sign-in-protection/mail-limit.ts';
 import { recordMethodChange } from '../sign-in-protection/method-changes.ts';
 import { oneTimeTokens } from '../../schema/sign-in/one-time-token.ts';
-import { userData, type Run, type UserRow } from './sign-in.ts';
+import { userData } from './sign-in.ts';
+import type { Run } from '../../kernel/context.ts';
 import { verificationMail } from './verification-mail.ts';
 import { flushMails } from './flush-mails.ts';
 

@@ -15,13 +15,13 @@ import {
   isSelf,
   isMembership,
   rolesToAssign,
+  type MembershipRun,
+  type RoleRef,
 } from './role-assignment.ts';
-import type { MembershipRun, RoleRef } from './role-assignment.ts';
 import { endManagedUser } from './managed-user.ts';
-import { projectUserRoles, projectUsers } from '../../schema/rights/membership.ts';
+import { projectUserRoles, projectUsers, type ProjectUserRow } from '../../schema/rights/membership.ts';
 
-/** Users of a project: adding them, changing their roles, removing them. The scope of the call is the project. */
-type ProjectUserRow = typeof projectUsers.$inferSelect;
+/* Users of a project: adding them, changing their roles, removing them. The scope of the call is the project. */
 
 interface Joining {
   readonly userId: string;

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { sql, type SQL } from 'drizzle-orm';
 import { fail } from '../../errors.ts';
-import { callerOf } from '../../kernel/context.ts';
+import { callerOf, type Run } from '../../kernel/context.ts';
 import type { Changes } from '../../kernel/event.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
 import { assertHoldsAllOf, isMembership, type MembershipRun } from './role-assignment.ts';
@@ -10,7 +10,6 @@ import { changeAccountRole, leaveAccount, lockServiceUser } from './account.ts';
 import { membershipTableOf, projectUserRoles } from '../../schema/rights/membership.ts';
 import { changeMemberRole, leaveOrganization, lockMember } from './organization.ts';
 import { changeProjectRoles, leaveProject, lockProjectUser } from './project.ts';
-import type { Run } from '../identity/sign-in.ts';
 
 /** Memberships of the call's scope, with the same functions for accounts, organizations and projects. */
 const isOrganization = ({ level }: ResolvedScope): boolean => level === 'organization';

@@ -1,7 +1,6 @@
 import type { OperatorAct } from '../../schema/operators/operator.ts';
-import { callerOf, type Context } from '../../kernel/context.ts';
+import { callerOf, type Context, type Run } from '../../kernel/context.ts';
 import type { Actor, NodeRef } from '../../kernel/event.ts';
-import type { Run } from '../identity/sign-in.ts';
 import { installationNode } from './operators.ts';
 
 /** The part of a mutation's context that acts of operators use. */

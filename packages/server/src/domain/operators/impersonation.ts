@@ -1,5 +1,5 @@
 import type { Actor } from '../../kernel/event.ts';
-import type { Run } from '../identity/sign-in.ts';
+import type { Run } from '../../kernel/context.ts';
 import { nodeOfUser } from '../identity/user-node.ts';
 import { installationNode } from './operators.ts';
 

@@ -8,7 +8,7 @@ import { fail } from '../../errors.ts';
 import { operatorsTable } from '../../schema/operators/operator.ts';
 import type { Actor, NodeRef } from '../../kernel/event.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import type { Run } from '../identity/sign-in.ts';
+import type { Run } from '../../kernel/context.ts';
 
 /** Who the operators are, and how they come and go (docs/operators.md). */
 

@@ -2,8 +2,8 @@ import { and, eq } from 'drizzle-orm';
 import { composeMail, formatTime, withoutLinks } from '../../events/mail/mail-layout.ts';
 import { authenticationMethods } from '../../schema/sign-in/authentication-method.ts';
 import { flushMails } from '../identity/flush-mails.ts';
-import { users } from '../../schema/people/user.ts';
-import type { Run, UserRow } from '../identity/sign-in.ts';
+import { users, type UserRow } from '../../schema/people/user.ts';
+import type { Run } from '../../kernel/context.ts';
 
 type Text = (name: string, time: string) => { readonly subject: string; readonly body: string };
 

@@ -7,7 +7,7 @@ import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { passkeyHandles, passkeys } from '../../schema/sign-in/passkey.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import type { UserRow } from '../identity/sign-in.ts';
+import type { UserRow } from '../../schema/people/user.ts';
 import { CHALLENGE_MS, createChallenge, findChallenge, type ChallengeUse } from './challenge.ts';
 import { isCrossOrigin, type SentRegistration } from './credential.ts';
 import type { CreationOptions } from './options.ts';

@@ -5,7 +5,8 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { recordMethodChange } from '../sign-in-protection/method-changes.ts';
 import type { RemainingSignIns } from '../identity/password-changed-mail.ts';
 import { oneTimeTokens } from '../../schema/sign-in/one-time-token.ts';
-import type { Run, UserRow } from '../identity/sign-in.ts';
+import type { Run } from '../../kernel/context.ts';
+import type { UserRow } from '../../schema/people/user.ts';
 import { userAsActor } from '../identity/user-node.ts';
 
 /**

@@ -1,7 +1,8 @@
 import { hashOneTimeToken, newOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { flushMails } from '../identity/flush-mails.ts';
 import { oneTimeTokens } from '../../schema/sign-in/one-time-token.ts';
-import type { Run, UserRow } from '../identity/sign-in.ts';
+import type { Run } from '../../kernel/context.ts';
+import type { UserRow } from '../../schema/people/user.ts';
 import { consumeMailQuota } from '../sign-in-protection/mail-limit.ts';
 import { endResets } from '../sign-in-protection/pending-proofs.ts';
 import { resetMail } from './reset-mail.ts';

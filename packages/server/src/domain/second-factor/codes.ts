@@ -1,7 +1,7 @@
 import { and, eq, isNull, lt, or } from 'drizzle-orm';
 import { matchingStep } from '../../crypto/tokens/totp.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import type { Run } from '../identity/sign-in.ts';
+import type { Run } from '../../kernel/context.ts';
 import * as lockOut from '../sign-in-protection/lockout.ts';
 import { isEnrolled } from './enrolment.ts';
 import { mfaFactors } from '../../schema/sign-in/mfa-factor.ts';

@@ -1,6 +1,8 @@
 import { and, eq } from 'drizzle-orm';
 import { mfaFactors } from '../../schema/sign-in/mfa-factor.ts';
-import { userData, type Run, type UserRow } from '../identity/sign-in.ts';
+import { userData } from '../identity/sign-in.ts';
+import type { Run } from '../../kernel/context.ts';
+import type { UserRow } from '../../schema/people/user.ts';
 import { nodeOfUser, userAsActor } from '../identity/user-node.ts';
 import { sealContextOf } from './codes.ts';
 import { replaceRecoveryCodes } from './recovery-codes.ts';

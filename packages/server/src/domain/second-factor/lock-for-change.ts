@@ -2,9 +2,9 @@ import { eq } from 'drizzle-orm';
 import { fail } from '../../errors.ts';
 import { sessions } from '../../schema/sign-in/session.ts';
 import { isEnrolled } from './enrolment.ts';
-import type { Principal } from '../../kernel/context.ts';
+import type { Principal, Run } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import type { Run, UserRow } from '../identity/sign-in.ts';
+import type { UserRow } from '../../schema/people/user.ts';
 import { lockUser } from '../identity/verification.ts';
 
 /**

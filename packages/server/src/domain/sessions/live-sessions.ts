@@ -1,10 +1,9 @@
 import { and, eq, gt, inArray, isNull, type SQL } from 'drizzle-orm';
-import { sessions } from '../../schema/sign-in/session.ts';
+import { sessions, type SessionRow } from '../../schema/sign-in/session.ts';
 import { queueLogoutNotices } from '../backchannel-logout/notice.ts';
-import type { Services } from '../../kernel/context.ts';
+import type { Services, Run } from '../../kernel/context.ts';
 import type { Actor } from '../../kernel/event.ts';
 import { recordImpersonationEnd } from '../operators/impersonation.ts';
-import type { Run, SessionRow } from '../identity/sign-in.ts';
 import { nodeOfUser } from '../identity/user-node.ts';
 
 const DAY_MS = 86_400_000;

@@ -6,14 +6,14 @@ import {
   successorOf,
 } from '../../crypto/tokens/refresh-token.ts';
 import type { Code } from '../../errors.ts';
-import type { Services } from '../../kernel/context.ts';
+import type { Services, Run } from '../../kernel/context.ts';
 import type { NodeRef, Recording } from '../../kernel/event.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { sessions } from '../../schema/sign-in/session.ts';
-import { users } from '../../schema/people/user.ts';
+import { sessions, type SessionRow } from '../../schema/sign-in/session.ts';
+import { users, type UserRow } from '../../schema/people/user.ts';
 import { queueLogoutNotices } from '../backchannel-logout/notice.ts';
 import { canSignIn } from '../identity/password-sign-in.ts';
-import { refreshKeys, type Run, type SessionRow, type UserRow } from '../identity/sign-in.ts';
+import { refreshKeys } from '../identity/sign-in.ts';
 import { isLive, liveSessions, sessionData } from './live-sessions.ts';
 import { accountNode, nodeIdOfUser } from '../identity/user-node.ts';
 import { hasFactor } from '../second-factor/enrolment.ts';

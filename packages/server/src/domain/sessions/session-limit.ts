@@ -1,8 +1,9 @@
 import { and, desc, eq, inArray, isNotNull, isNull, ne, not, or, type SQL } from 'drizzle-orm';
-import type { Run, SessionRow, UserRow } from '../identity/sign-in.ts';
+import type { Run } from '../../kernel/context.ts';
+import { type SessionRow, sessions } from '../../schema/sign-in/session.ts';
+import type { UserRow } from '../../schema/people/user.ts';
 import { endSessions, liveSessions } from './live-sessions.ts';
 import { userAsActor } from '../identity/user-node.ts';
-import { sessions } from '../../schema/sign-in/session.ts';
 import { hasFactor } from '../second-factor/enrolment.ts';
 
 /** The limit of sessions per user (AUTH_MAX_SESSIONS_PER_USER), and which sessions count together. */

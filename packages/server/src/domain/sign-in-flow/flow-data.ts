@@ -1,5 +1,5 @@
 import type { DetailCode } from '../../errors.ts';
-import type { UserRow } from '../identity/sign-in.ts';
+import type { UserRow } from '../../schema/people/user.ts';
 import type { LogoutQuestion, WayBack } from '../sso/logout-question.ts';
 import type { AppRequest, CliRequest, WaitingDevice } from './app-request.ts';
 import type { Identity } from '../federation/providers/provider.ts';

@@ -1,6 +1,7 @@
 import { countFailure, isLockedOut } from './lockout.ts';
 import { canSignIn } from '../identity/password-sign-in.ts';
-import type { Run, UserRow } from '../identity/sign-in.ts';
+import type { Run } from '../../kernel/context.ts';
+import type { UserRow } from '../../schema/people/user.ts';
 import { nodeOfUser } from '../identity/user-node.ts';
 import { lockUser } from '../identity/verification.ts';
 import { useAssertion, type AssertionCheck, type PasskeyProof } from '../passkeys/assertion.ts';

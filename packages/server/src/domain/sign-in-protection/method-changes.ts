@@ -2,7 +2,8 @@ import { composeMail, withoutLinks } from '../../events/mail/mail-layout.ts';
 import type { Actor, NodeRef } from '../../kernel/event.ts';
 import type { authenticationMethods } from '../../schema/sign-in/authentication-method.ts';
 import { textOf, type TextParams } from '../notifications/texts.ts';
-import type { Run, UserRow } from '../identity/sign-in.ts';
+import type { Run } from '../../kernel/context.ts';
+import type { UserRow } from '../../schema/people/user.ts';
 import { nodeOfUser } from '../identity/user-node.ts';
 import { flushMails } from '../identity/flush-mails.ts';
 

@@ -2,9 +2,8 @@ import { eq } from 'drizzle-orm';
 import { fail, type DoorwardError } from '../../errors.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { users } from '../../schema/people/user.ts';
+import { users, type UserRow } from '../../schema/people/user.ts';
 import { accounts } from '../../schema/people/account.ts';
-import type { UserRow } from '../identity/sign-in.ts';
 
 /**
  * Whether the user has passed their deadline to verify an address (authorization §8). Until they verify one, they

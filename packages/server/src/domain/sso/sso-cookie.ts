@@ -1,4 +1,4 @@
-import type { Run } from '../identity/sign-in.ts';
+import type { Run } from '../../kernel/context.ts';
 
 /**
  * The cookie of a browser with its sign-ins at issuers (openid §8): an id and a secret for each, newest first. A browser

@@ -3,11 +3,12 @@ import { rowsOf } from '../../db/query/rows.ts';
 import { withoutRls } from '../../db/tenancy/rls.ts';
 import { fail } from '../../errors.ts';
 import { authenticationMethods, passwords } from '../../schema/sign-in/authentication-method.ts';
-import { users } from '../../schema/people/user.ts';
+import { users, type UserRow } from '../../schema/people/user.ts';
 import { projectUserRoles, projectUsers } from '../../schema/rights/membership.ts';
 import { rolesToAssign, type MembershipRun, type RoleRef } from '../memberships/role-assignment.ts';
 import { projectUserData } from '../memberships/project.ts';
-import { userData, type Run, type UserRow } from '../identity/sign-in.ts';
+import { userData } from '../identity/sign-in.ts';
+import type { Run } from '../../kernel/context.ts';
 import type { ImportedUser } from './imported-user.ts';
 
 type ImportRun = MembershipRun & Pick<Run, 'call'>;

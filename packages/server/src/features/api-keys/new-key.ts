@@ -6,13 +6,8 @@ import { rolesOf } from '../../access/grants/grants.ts';
 import { SYSTEM_NODE } from '../../schema/nodes.ts';
 import { visible } from '../../db/query/visible-rows.ts';
 import { fail } from '../../errors.ts';
-import {
-  callerOf,
-  type CallerRights,
-  type Context,
-  type Principal,
-  type Services,
-} from '../../kernel/context.ts';
+import { callerOf, type Context, type Principal, type Services } from '../../kernel/context.ts';
+import type { CallerRights } from '../../kernel/call/caller-rights.ts';
 import type { RowOf } from '../../kernel/entity.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';

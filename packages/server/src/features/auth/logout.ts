@@ -1,12 +1,11 @@
 import { and, eq, inArray, ne, not, or, type SQL } from 'drizzle-orm';
 import { fail } from '../../errors.ts';
-import type { Principal } from '../../kernel/context.ts';
+import type { Principal, Run } from '../../kernel/context.ts';
 import { sessions } from '../../schema/sign-in/session.ts';
 import { userAsActor } from '../../domain/identity/user-node.ts';
 import { users } from '../../schema/people/user.ts';
 import { isSessionOfToken } from '../../domain/sessions/rotation.ts';
 import { isPending } from '../../domain/sessions/session-limit.ts';
-import type { Run } from '../../domain/identity/sign-in.ts';
 import { endSessions, liveSessions } from '../../domain/sessions/live-sessions.ts';
 
 /**

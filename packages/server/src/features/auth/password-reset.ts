@@ -1,13 +1,13 @@
 import { and, eq, gt } from 'drizzle-orm';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { fail } from '../../errors.ts';
-import type { Services } from '../../kernel/context.ts';
+import type { Services, Run } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { endLockout } from '../../domain/sign-in-protection/lockout.ts';
 import { assertPassword, loadPasswordOwner, replacePassword } from '../../domain/identity/new-password.ts';
 import { oneTimeTokens } from '../../schema/sign-in/one-time-token.ts';
 import { findClaim, canSignIn } from '../../domain/identity/password-sign-in.ts';
-import type { Run, UserRow } from '../../domain/identity/sign-in.ts';
+import type { UserRow } from '../../schema/people/user.ts';
 import { nodeOfUser, userAsActor } from '../../domain/identity/user-node.ts';
 import { lockUser, sendVerification } from '../../domain/identity/verification.ts';
 import { otherSignIns, removeUnproven } from '../../domain/password-reset/remaining-sign-ins.ts';

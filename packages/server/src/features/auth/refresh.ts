@@ -1,9 +1,8 @@
 import { readHeader, verifyJwt } from '../../crypto/tokens/jwt.ts';
 import { isAuthentic, parseRefreshToken } from '../../crypto/tokens/refresh-token.ts';
-import type { DoorwardError } from '../../errors.ts';
-import { fail } from '../../errors.ts';
+import { type DoorwardError, fail } from '../../errors.ts';
 import { refuse } from '../../kernel/output/reply.ts';
-import type { Call, Services } from '../../kernel/context.ts';
+import type { Call, Services, Run } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { isOverdue, verificationRequired } from '../../domain/sign-in-protection/verification-deadline.ts';
 import { userAsActor } from '../../domain/identity/user-node.ts';
@@ -21,7 +20,6 @@ import {
   refreshKeys,
   setCookie,
   signAccessToken,
-  type Run,
 } from '../../domain/identity/sign-in.ts';
 
 /** The tokens that a browser or command line presents to refresh its session; domain/sessions/rotation.ts rotates them. */

@@ -4,13 +4,8 @@ import { explain, type Accepts } from '@doorward/decision/explain';
 import { rolesOf } from '../../access/grants/grants.ts';
 import { loadExplainContext } from '../../access/explain/explain-context.ts';
 import { unknownPair } from '../../access/explain/unknown-pair.ts';
-import {
-  callerOf,
-  isManagementKey,
-  type Call,
-  type CallerRights,
-  type Principal,
-} from '../../kernel/context.ts';
+import { callerOf, isManagementKey, type Call, type Principal } from '../../kernel/context.ts';
+import type { CallerRights } from '../../kernel/call/caller-rights.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { metadata } from '../../kernel/input/values.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { EffectivePermission, effectivePermissions, versionOf } from '../../access/grants/effective.ts';
-import type { CallerRights } from '../../kernel/context.ts';
+import type { CallerRights } from '../../kernel/call/caller-rights.ts';
 import { ScopeOutput, type ResolvedScope } from '../../kernel/scope.ts';
 
 /** Everything that a subject may do in a scope (authorization §10.3). */

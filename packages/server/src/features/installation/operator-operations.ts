@@ -12,7 +12,8 @@ import {
 import { isVerifiedAddress, verifiedOwnerOf } from '../../domain/operators/prepared.ts';
 import { readOperators } from '../../domain/operators/read-operators.ts';
 import { fail } from '../../errors.ts';
-import { callerOf, type CallerRights } from '../../kernel/context.ts';
+import { callerOf } from '../../kernel/context.ts';
+import type { CallerRights } from '../../kernel/call/caller-rights.ts';
 import { email, uuid } from '../../kernel/input/values.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { Scope } from '../../kernel/scope.ts';

@@ -1,11 +1,10 @@
 import { and, eq, isNull, ne } from 'drizzle-orm';
 import { fail } from '../../errors.ts';
-import type { Principal, Services } from '../../kernel/context.ts';
+import type { Principal, Services, Run } from '../../kernel/context.ts';
 import { refuse, type Refusal } from '../../kernel/output/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { assertPassword, loadPasswordOwner, replacePassword } from '../../domain/identity/new-password.ts';
 import { canSignIn } from '../../domain/identity/password-sign-in.ts';
-import type { Run } from '../../domain/identity/sign-in.ts';
 import { nodeOfUser, userAsActor } from '../../domain/identity/user-node.ts';
 import { lockUser } from '../../domain/identity/verification.ts';
 import { users } from '../../schema/people/user.ts';

@@ -1,13 +1,13 @@
 import { eq } from 'drizzle-orm';
 import { isDeepStrictEqual } from 'node:util';
 import { fail } from '../../errors.ts';
-import { callerOf, type Principal } from '../../kernel/context.ts';
+import { callerOf, type Principal, type Run } from '../../kernel/context.ts';
 import type { Changes } from '../../kernel/event.ts';
 import type { accounts } from '../../schema/people/account.ts';
 import { accountsOf, createAccount } from '../../domain/identity/account.ts';
-import { recordUpdated, type Run, type UserRow } from '../../domain/identity/sign-in.ts';
+import { recordUpdated } from '../../domain/identity/sign-in.ts';
+import { type UserRow, users } from '../../schema/people/user.ts';
 import { lockUser } from '../../domain/identity/verification.ts';
-import { users } from '../../schema/people/user.ts';
 
 /** The context of an operation in which users change their own data. */
 export type OwnRun = Run & { readonly principal: Principal | null };

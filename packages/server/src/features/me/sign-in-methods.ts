@@ -13,8 +13,8 @@ import { recordMethodChange } from '../../domain/sign-in-protection/method-chang
 import { consumeMailQuota } from '../../domain/sign-in-protection/mail-limit.ts';
 import { lockAddress, sendVerification } from '../../domain/identity/verification.ts';
 import { flushMails } from '../../domain/identity/flush-mails.ts';
-import { recordUpdated, type UserRow } from '../../domain/identity/sign-in.ts';
-import { users } from '../../schema/people/user.ts';
+import { recordUpdated } from '../../domain/identity/sign-in.ts';
+import { type UserRow, users } from '../../schema/people/user.ts';
 import { authenticationMethods, MAX_METHODS, passwords } from '../../schema/sign-in/authentication-method.ts';
 import { lockSelf, type OwnRun } from './profile.ts';
 

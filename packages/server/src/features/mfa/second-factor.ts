@@ -1,11 +1,12 @@
 import { and, eq, isNull } from 'drizzle-orm';
 import { fail } from '../../errors.ts';
-import type { Call, Principal, Services } from '../../kernel/context.ts';
+import type { Call, Principal, Services, Run } from '../../kernel/context.ts';
 import { credentialKey } from '../../kernel/charge.ts';
 import { refuse, type Refusal } from '../../kernel/output/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { endLeastUsed } from '../../domain/sessions/session-limit.ts';
-import { signAccessToken, type Run, type UserRow } from '../../domain/identity/sign-in.ts';
+import { signAccessToken } from '../../domain/identity/sign-in.ts';
+import type { UserRow } from '../../schema/people/user.ts';
 import { nodeOfUser } from '../../domain/identity/user-node.ts';
 import { sessionOf } from '../../domain/second-factor/lock-for-change.ts';
 import { sessions } from '../../schema/sign-in/session.ts';

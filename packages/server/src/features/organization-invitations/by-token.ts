@@ -5,7 +5,7 @@ import { missingPermissions } from '../../access/delegation/escalation.ts';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { selectionOf } from '../../db/query/entity-columns.ts';
 import { fail, type DoorwardError } from '../../errors.ts';
-import type { Principal, Services } from '../../kernel/context.ts';
+import type { Principal, Services, Run } from '../../kernel/context.ts';
 import type { RowOf } from '../../kernel/entity.ts';
 import { projector } from '../../kernel/output/projector.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
@@ -13,7 +13,8 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { iso, uuid } from '../../kernel/input/values.ts';
 import { findAddressOwner, addressStatusOf } from '../../domain/identity/address.ts';
 import { prepareInvited, registerInvited, type PreparedInvited } from '../../domain/identity/registration.ts';
-import { openSession, SignIn, type Run, type UserRow } from '../../domain/identity/sign-in.ts';
+import { openSession, SignIn } from '../../domain/identity/sign-in.ts';
+import { type UserRow, users } from '../../schema/people/user.ts';
 import { userAsActor } from '../../domain/identity/user-node.ts';
 import { lockClaimants, lockUser } from '../../domain/identity/verification.ts';
 import { isMembership } from '../../domain/memberships/role-assignment.ts';
@@ -24,7 +25,6 @@ import { watchForExcessKeys } from '../../domain/excess-keys/excess-keys.ts';
 import { Member } from '../../schema/tenants/member.ts';
 import { organizations } from '../../schema/tenants/organization.ts';
 import { roles } from '../../schema/rights/role.ts';
-import { users } from '../../schema/people/user.ts';
 import {
   Invitation,
   invitations,

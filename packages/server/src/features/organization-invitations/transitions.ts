@@ -4,12 +4,11 @@ import { selectionOf } from '../../db/query/entity-columns.ts';
 import { withoutRls } from '../../db/tenancy/rls.ts';
 import { visible } from '../../db/query/visible-rows.ts';
 import { fail } from '../../errors.ts';
-import { callerOf } from '../../kernel/context.ts';
+import { callerOf, type Run } from '../../kernel/context.ts';
 import type { ReadContext, RowOf } from '../../kernel/entity.ts';
 import type { Executor, ScopedDb } from '../../kernel/scoped-db.ts';
 import { findAddressOwner } from '../../domain/identity/address.ts';
 import { assertReachable } from '../../domain/identity/registration.ts';
-import type { Run } from '../../domain/identity/sign-in.ts';
 import { consumeMailQuota } from '../../domain/sign-in-protection/mail-limit.ts';
 import { flushMails } from '../../domain/identity/flush-mails.ts';
 import {

@@ -6,12 +6,12 @@ import {
   type VerifiedRegistration,
 } from '../../domain/passkeys/registration.ts';
 import { nodeOfUser } from '../../domain/identity/user-node.ts';
-import type { Run, UserRow } from '../../domain/identity/sign-in.ts';
+import { type Run, callerOf, type Principal } from '../../kernel/context.ts';
+import type { UserRow } from '../../schema/people/user.ts';
 import { hasAnyFactor } from '../../domain/second-factor/codes.ts';
 import { removeRecoveryCodes, replaceRecoveryCodes } from '../../domain/second-factor/recovery-codes.ts';
 import { recordMethodChange } from '../../domain/sign-in-protection/method-changes.ts';
 import { fail } from '../../errors.ts';
-import { callerOf, type Principal } from '../../kernel/context.ts';
 import { refuse, type Refusal } from '../../kernel/output/reply.ts';
 import { authenticationMethods } from '../../schema/sign-in/authentication-method.ts';
 import { lockForChange } from '../../domain/second-factor/lock-for-change.ts';

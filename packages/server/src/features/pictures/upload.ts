@@ -1,10 +1,10 @@
 import { eq } from 'drizzle-orm';
 import { newOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { fail } from '../../errors.ts';
-import type { Services } from '../../kernel/context.ts';
-import { recordUpdated, type Run, type UserRow } from '../../domain/identity/sign-in.ts';
+import type { Services, Run } from '../../kernel/context.ts';
+import { recordUpdated } from '../../domain/identity/sign-in.ts';
+import { type UserRow, users } from '../../schema/people/user.ts';
 import { lockUser } from '../../domain/identity/verification.ts';
-import { users } from '../../schema/people/user.ts';
 import type { DetectedImage } from '../../domain/pictures/image.ts';
 import { imageInUpload } from '../../domain/pictures/upload.ts';
 import { pictures } from '../../schema/people/picture.ts';

@@ -5,13 +5,8 @@ import { fail, type Code, type Detail } from '../../errors.ts';
 import { lockChainHeads } from '../../events/audit/chain-heads.ts';
 import { actorOf } from '../../events/record.ts';
 import { fixOf } from '../../kernel/input/fix.ts';
-import {
-  callerOf,
-  type Call,
-  type CallerRights,
-  type Principal,
-  type Services,
-} from '../../kernel/context.ts';
+import { callerOf, type Call, type Principal, type Services } from '../../kernel/context.ts';
+import type { CallerRights } from '../../kernel/call/caller-rights.ts';
 import type { Recording } from '../../kernel/event.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor, ScopedDb } from '../../kernel/scoped-db.ts';

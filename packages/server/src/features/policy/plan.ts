@@ -3,7 +3,8 @@ import type { DocumentKind, PolicyDocument } from '@doorward/decision/document/d
 import { createHash } from 'node:crypto';
 import { assignmentsOf, countsText } from '../../domain/assigned-roles/assigned-roles.ts';
 import { canonicalJson } from '../../kernel/output/canonical-json.ts';
-import type { Call, CallerRights, Principal, Services } from '../../kernel/context.ts';
+import type { Call, Principal, Services } from '../../kernel/context.ts';
+import type { CallerRights } from '../../kernel/call/caller-rights.ts';
 import { createPauses } from '../../kernel/call/pauses.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';

@@ -11,7 +11,7 @@ import type { BuiltIns } from '../../access/built-in.ts';
 import { missingPermissions, type WantedPermission } from '../../access/delegation/escalation.ts';
 import { activeRolesOf } from '../../access/dry-run/grants-of-many.ts';
 import { hasEffect } from '../../access/grants/grants.ts';
-import type { CallerRights } from '../../kernel/context.ts';
+import type { CallerRights } from '../../kernel/call/caller-rights.ts';
 import type { RequestWork } from '../../kernel/request-work.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
 import { entityOf } from './document/kinds.ts';

@@ -1,10 +1,9 @@
 import { eq } from 'drizzle-orm';
 import { hashOneTimeToken, newOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { withoutRls } from '../../db/tenancy/rls.ts';
-import type { Services } from '../../kernel/context.ts';
+import type { Services, Run } from '../../kernel/context.ts';
 import { findAddressOwner } from '../../domain/identity/address.ts';
 import { flushMails } from '../../domain/identity/flush-mails.ts';
-import type { Run } from '../../domain/identity/sign-in.ts';
 import { consumeMailQuota } from '../../domain/sign-in-protection/mail-limit.ts';
 import { projectGrantTokens } from '../../schema/tenants/project-grant.ts';
 import { offerMail } from './offer-mail.ts';

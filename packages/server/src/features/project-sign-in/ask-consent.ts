@@ -10,7 +10,7 @@ import type { SignInCandidate } from '../../domain/federation/app-sign-in.ts';
 import type { IdentifiedPerson } from '../../domain/sign-in-flow/flow-data.ts';
 import { askFactor, missingFactor } from './enrolment/missing-factor.ts';
 import { storeStep, endSignIn, type SignInState } from './sso/sign-in-state.ts';
-import type { Run } from '../../domain/identity/sign-in.ts';
+import type { Run } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 
 /**

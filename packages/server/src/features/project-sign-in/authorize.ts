@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.ts';
 import { fail } from '../../errors.ts';
 import { languageOfLocales } from '../../kernel/input/ui-locales.ts';
 import { Notice, redirect, type BareReply } from '../../kernel/output/reply.ts';
-import type { Services } from '../../kernel/context.ts';
+import type { Services, Run } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { AppError } from '../../domain/app-access/authorization-response.ts';
 import {
@@ -19,7 +19,6 @@ import type { AppRequest } from '../../domain/sign-in-flow/app-request.ts';
 import { storeStep } from './sso/sign-in-state.ts';
 import { newVerifier } from '../../domain/federation/providers/github.ts';
 import { readIdTokenHint } from '../../domain/app-tokens/id-token.ts';
-import type { Run } from '../../domain/identity/sign-in.ts';
 import { asksSecondFactor } from './enrolment/missing-factor.ts';
 import { continueSession } from './sso/continue-session.ts';
 import { parsePrompt, promptValuesOf, promptValues } from './sso/prompt.ts';

@@ -9,7 +9,7 @@ import { answerApp } from '../../domain/federation/answer-app.ts';
 import { decideOrganization } from '../../domain/federation/organization-decision.ts';
 import { updateFlow, clearFlowCookie, startAgainError, consumeFlow } from '../../domain/sign-in-flow/flow.ts';
 import type { IdentifiedPerson } from '../../domain/sign-in-flow/flow-data.ts';
-import type { Run } from '../../domain/identity/sign-in.ts';
+import type { Run } from '../../kernel/context.ts';
 import { nodeOfUser, userAsActor } from '../../domain/identity/user-node.ts';
 import { isEnrolled } from '../../domain/second-factor/enrolment.ts';
 import { verifySecondFactor, type SecondFactorInput } from '../../domain/second-factor/codes.ts';

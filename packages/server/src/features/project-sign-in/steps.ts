@@ -1,5 +1,5 @@
 import { fail } from '../../errors.ts';
-import type { Call, Services } from '../../kernel/context.ts';
+import type { Call, Services, Run } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { AppError } from '../../domain/app-access/authorization-response.ts';
 import { appById, type LiveApp } from '../../domain/app-access/app.ts';
@@ -18,7 +18,6 @@ import {
   type Flow,
 } from '../../domain/sign-in-flow/flow.ts';
 import type { Proof, SignInStep } from '../../domain/sign-in-flow/flow-data.ts';
-import type { Run } from '../../domain/identity/sign-in.ts';
 import { isEnrolled } from '../../domain/second-factor/enrolment.ts';
 import { askConsent } from './ask-consent.ts';
 

@@ -2,7 +2,7 @@ import { and, eq, inArray, isNull, notInArray, sql } from 'drizzle-orm';
 import { assertCanChange } from '../../access/delegation/delegation.ts';
 import { assertNoEscalation } from '../../access/delegation/escalation.ts';
 import { fail } from '../../errors.ts';
-import type { CallerRights } from '../../kernel/context.ts';
+import type { CallerRights } from '../../kernel/call/caller-rights.ts';
 import type { RowOf } from '../../kernel/entity.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor, ScopedDb } from '../../kernel/scoped-db.ts';

@@ -64,6 +64,8 @@ export const users = pgTable(
   ],
 );
 
+export type UserRow = typeof users.$inferSelect;
+
 /** Tags of a user, which belong to the scope that assigned them. */
 export const userTags = links(
   'user_tags',

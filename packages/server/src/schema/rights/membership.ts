@@ -66,6 +66,8 @@ export const projectUsers = pgTable('project_users', membershipColumns(), (table
   externalIdIndex('project_users', table),
 ]);
 
+export type ProjectUserRow = typeof projectUsers.$inferSelect;
+
 /** Roles of a user in a project: custom roles of the project, or built-in roles of the project level. */
 export const projectUserRoles = pgTable(
   'project_user_roles',

@@ -79,6 +79,8 @@ export const sessions = pgTable(
   ],
 );
 
+export type SessionRow = typeof sessions.$inferSelect;
+
 export const SessionKind = z.enum(['browser', 'cli', 'projectApp', 'impersonation']).meta({
   id: 'SessionKind',
   description: 'What is signed in; impersonation: an operator of the installation acts for the user.',

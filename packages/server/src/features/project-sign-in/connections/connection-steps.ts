@@ -1,4 +1,4 @@
-import type { Call, Services } from '../../../kernel/context.ts';
+import type { Call, Services, Run } from '../../../kernel/context.ts';
 import type { Executor } from '../../../kernel/scoped-db.ts';
 import { uuid } from '../../../kernel/input/values.ts';
 import {
@@ -17,7 +17,6 @@ import {
   type ProviderAnswer,
 } from '../../../domain/federation/providers/provider.ts';
 import { findAddressOwner } from '../../../domain/identity/address.ts';
-import type { Run } from '../../../domain/identity/sign-in.ts';
 import { advanceFlow } from '../../../domain/sign-in-flow/flow.ts';
 import type { SignInStep } from '../../../domain/sign-in-flow/flow-data.ts';
 import { notOffered } from '../methods/not-offered.ts';

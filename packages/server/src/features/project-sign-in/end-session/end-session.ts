@@ -9,15 +9,14 @@ import {
   consumeFlow,
   findFlowByCookie,
 } from '../../../domain/sign-in-flow/flow.ts';
-import type { Run, SessionRow } from '../../../domain/identity/sign-in.ts';
+import type { Run, Services } from '../../../kernel/context.ts';
+import { type SessionRow, sessions } from '../../../schema/sign-in/session.ts';
 import { nodeOfUser, userAsActor } from '../../../domain/identity/user-node.ts';
 import { endSessions } from '../../../domain/sessions/live-sessions.ts';
 import type { WayBack } from '../../../domain/sso/logout-question.ts';
 import { forgetSsoSessions, loadSsoSessions } from '../../../domain/sso/sso-session.ts';
 import { fail } from '../../../errors.ts';
-import type { Services } from '../../../kernel/context.ts';
 import type { Executor } from '../../../kernel/scoped-db.ts';
-import { sessions } from '../../../schema/sign-in/session.ts';
 import { users } from '../../../schema/people/user.ts';
 import { unknownRedirect } from '../authorize.ts';
 import { profileOf } from '../page-state/page-profile.ts';

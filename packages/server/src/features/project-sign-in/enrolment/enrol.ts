@@ -1,7 +1,7 @@
 import { matchingStep, typedTotpCode } from '../../../crypto/tokens/totp.ts';
 import { pageOf } from '../../../domain/federation/answer-app.ts';
 import { resolveCandidate } from '../../../domain/federation/app-sign-in.ts';
-import type { Run } from '../../../domain/identity/sign-in.ts';
+import type { Run } from '../../../kernel/context.ts';
 import { lockUser } from '../../../domain/identity/verification.ts';
 import { hasAnyFactor } from '../../../domain/second-factor/codes.ts';
 import { addFirstFactor } from '../../../domain/second-factor/first-factor.ts';

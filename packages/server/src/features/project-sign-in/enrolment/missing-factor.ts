@@ -1,11 +1,10 @@
 import { newTotpSecret } from '../../../crypto/tokens/totp.ts';
 import { acrOf } from '../../../domain/app-tokens/acr.ts';
 import { pageOf } from '../../../domain/federation/answer-app.ts';
-import type { Run } from '../../../domain/identity/sign-in.ts';
+import type { Run, Services } from '../../../kernel/context.ts';
 import type { AppRequest } from '../../../domain/sign-in-flow/app-request.ts';
 import { boundOrganization } from '../../../domain/sign-in-flow/bound-person.ts';
 import type { IdentifiedPerson } from '../../../domain/sign-in-flow/flow-data.ts';
-import type { Services } from '../../../kernel/context.ts';
 import type { Executor } from '../../../kernel/scoped-db.ts';
 import { isEnrolled } from '../../../domain/second-factor/enrolment.ts';
 import { hasPasskey } from '../../../domain/passkeys/has-passkey.ts';

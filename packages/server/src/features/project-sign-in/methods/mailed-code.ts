@@ -1,9 +1,8 @@
 import { Refusal } from '../../../kernel/output/reply.ts';
-import type { Services } from '../../../kernel/context.ts';
+import type { Services, Run } from '../../../kernel/context.ts';
 import type { Executor } from '../../../kernel/scoped-db.ts';
 import { pageOf } from '../../../domain/federation/answer-app.ts';
 import { findAddressOwner } from '../../../domain/identity/address.ts';
-import type { Run } from '../../../domain/identity/sign-in.ts';
 import { lockClaimants, ownAddress } from '../../../domain/identity/verification.ts';
 import { advanceFlow, findFlowByMailedToken, startAgainError } from '../../../domain/sign-in-flow/flow.ts';
 import type { MailedCode, SignInStep } from '../../../domain/sign-in-flow/flow-data.ts';

@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { hashOneTimeToken } from '../../../crypto/tokens/one-time-token.ts';
 import { fail } from '../../../errors.ts';
-import type { Call, Services } from '../../../kernel/context.ts';
+import type { Call, Services, Run } from '../../../kernel/context.ts';
 import { refuse, type Refusal } from '../../../kernel/output/reply.ts';
 import type { Executor } from '../../../kernel/scoped-db.ts';
 import { offeredProviders } from '../../../domain/app-access/app.ts';
 import { pageOf } from '../../../domain/federation/answer-app.ts';
-import type { Run } from '../../../domain/identity/sign-in.ts';
 import { beginAssertion, checkAssertion, type AssertionCheck } from '../../../domain/passkeys/assertion.ts';
 import type { ChallengeUse } from '../../../domain/passkeys/challenge.ts';
 import {

@@ -1,10 +1,9 @@
 import { fail } from '../../../errors.ts';
-import type { Call, Services } from '../../../kernel/context.ts';
+import type { Call, Services, Run } from '../../../kernel/context.ts';
 import { refuse, type Refusal } from '../../../kernel/output/reply.ts';
 import type { Executor } from '../../../kernel/scoped-db.ts';
 import { pageOf } from '../../../domain/federation/answer-app.ts';
 import { canonicalAddress, checkPassword } from '../../../domain/identity/password-sign-in.ts';
-import type { Run } from '../../../domain/identity/sign-in.ts';
 import { findAddressOwner } from '../../../domain/identity/address.ts';
 import { acceptPassword, type EndedCheck } from '../../../domain/sign-in-protection/accept-password.ts';
 import { appOf, assertOwnPage, continueWithProof, flowAt } from '../steps.ts';

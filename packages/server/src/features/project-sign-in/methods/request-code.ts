@@ -1,6 +1,6 @@
 import { newFlowToken } from '../../../crypto/tokens/flow-secret.ts';
 import { fail } from '../../../errors.ts';
-import type { Services } from '../../../kernel/context.ts';
+import type { Services, Run } from '../../../kernel/context.ts';
 import { refuse, type Refusal } from '../../../kernel/output/reply.ts';
 import type { LiveApp } from '../../../domain/app-access/app.ts';
 import { lockFlow, startAgainError, updateFlow } from '../../../domain/sign-in-flow/flow.ts';
@@ -11,7 +11,6 @@ import { flushMails } from '../../../domain/identity/flush-mails.ts';
 import { providerKeyOf, type Identity } from '../../../domain/federation/providers/provider.ts';
 import { canonicalAddress } from '../../../domain/identity/password-sign-in.ts';
 import { isReachable } from '../../../domain/identity/registration.ts';
-import type { Run } from '../../../domain/identity/sign-in.ts';
 import { delayToStep } from '../../../domain/sign-in-protection/constant-time-answer.ts';
 import {
   consumeMailQuota,

@@ -1,5 +1,5 @@
 import { DoorwardError } from '../../../errors.ts';
-import type { Call, Services } from '../../../kernel/context.ts';
+import type { Call, Services, Run } from '../../../kernel/context.ts';
 import { refuse, Refusal } from '../../../kernel/output/reply.ts';
 import type { Executor } from '../../../kernel/scoped-db.ts';
 import { endLockout } from '../../../domain/sign-in-protection/lockout.ts';
@@ -7,7 +7,7 @@ import { pageOf } from '../../../domain/federation/answer-app.ts';
 import { findAddressOwner } from '../../../domain/identity/address.ts';
 import { loadPasswordOwner, replacePassword } from '../../../domain/identity/new-password.ts';
 import { canSignIn } from '../../../domain/identity/password-sign-in.ts';
-import type { Run, UserRow } from '../../../domain/identity/sign-in.ts';
+import type { UserRow } from '../../../schema/people/user.ts';
 import { userAsActor } from '../../../domain/identity/user-node.ts';
 import { lockUser } from '../../../domain/identity/verification.ts';
 import { advanceFlow } from '../../../domain/sign-in-flow/flow.ts';

@@ -1,10 +1,9 @@
 import { DoorwardError, fail } from '../../../errors.ts';
-import type { Call, Services } from '../../../kernel/context.ts';
+import type { Call, Services, Run } from '../../../kernel/context.ts';
 import { refuse, type Refusal } from '../../../kernel/output/reply.ts';
 import type { Executor } from '../../../kernel/scoped-db.ts';
 import { assertPassword } from '../../../domain/identity/new-password.ts';
 import { canonicalAddress } from '../../../domain/identity/password-sign-in.ts';
-import type { Run } from '../../../domain/identity/sign-in.ts';
 import type { NewUser, SignInStep } from '../../../domain/sign-in-flow/flow-data.ts';
 import { appOf, assertOwnPage, flowAt } from '../steps.ts';
 import { notOffered } from './not-offered.ts';

@@ -2,7 +2,7 @@ import { fail } from '../../../errors.ts';
 import { refuse, type Refusal } from '../../../kernel/output/reply.ts';
 import { countFailure, isLockedOut } from '../../../domain/sign-in-protection/lockout.ts';
 import { findAddressOwner } from '../../../domain/identity/address.ts';
-import type { Run } from '../../../domain/identity/sign-in.ts';
+import type { Run } from '../../../kernel/context.ts';
 import { lockAccount } from '../../../domain/federation/match-identity.ts';
 import { nodeOfUser } from '../../../domain/identity/user-node.ts';
 import { lockClaimants } from '../../../domain/identity/verification.ts';

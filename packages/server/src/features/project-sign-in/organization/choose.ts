@@ -1,6 +1,6 @@
 import { acrOf } from '../../../domain/app-tokens/acr.ts';
 import { resolveCandidate } from '../../../domain/federation/app-sign-in.ts';
-import type { Run } from '../../../domain/identity/sign-in.ts';
+import type { Run } from '../../../kernel/context.ts';
 import { startAgainError } from '../../../domain/sign-in-flow/flow.ts';
 import { isEnrolled } from '../../../domain/second-factor/enrolment.ts';
 import { askConsent } from '../ask-consent.ts';

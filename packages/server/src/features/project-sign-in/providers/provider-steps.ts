@@ -1,4 +1,4 @@
-import type { Call, Services } from '../../../kernel/context.ts';
+import type { Call, Services, Run } from '../../../kernel/context.ts';
 import type { Executor } from '../../../kernel/scoped-db.ts';
 import { isOffered } from '../../../domain/app-access/app.ts';
 import { pageOf } from '../../../domain/federation/answer-app.ts';
@@ -14,7 +14,6 @@ import {
 } from '../../../domain/federation/providers/provider.ts';
 import { newVerifier } from '../../../domain/federation/providers/github.ts';
 import { advanceFlow, lockFlow, startAgainError } from '../../../domain/sign-in-flow/flow.ts';
-import type { Run } from '../../../domain/identity/sign-in.ts';
 import type { SignInStep } from '../../../domain/sign-in-flow/flow-data.ts';
 import { mailCode, reachableAddress } from '../methods/request-code.ts';
 import { notOffered } from '../methods/not-offered.ts';

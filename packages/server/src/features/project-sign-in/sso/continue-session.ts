@@ -6,7 +6,8 @@ import { resolveCandidate, type SignInCandidate } from '../../../domain/federati
 import type { AppRequest } from '../../../domain/sign-in-flow/app-request.ts';
 import { storeStep, type SignInState } from './sign-in-state.ts';
 import { canonicalAddress } from '../../../domain/identity/password-sign-in.ts';
-import type { Run, SessionRow } from '../../../domain/identity/sign-in.ts';
+import type { Run } from '../../../kernel/context.ts';
+import type { SessionRow } from '../../../schema/sign-in/session.ts';
 import { connectionById } from '../../../domain/connections/live-connection.ts';
 import { connectionOfSession, findSsoSession, personOfSession } from '../../../domain/sso/sso-session.ts';
 import { isEnrolled } from '../../../domain/second-factor/enrolment.ts';

@@ -1,6 +1,6 @@
 import { advanceFlow, beginFlow, clearFlowCookie, consumeFlow } from '../../../domain/sign-in-flow/flow.ts';
 import type { ProjectSignIn } from '../../../domain/sign-in-flow/flow-data.ts';
-import type { Run } from '../../../domain/identity/sign-in.ts';
+import type { Run } from '../../../kernel/context.ts';
 
 /** A sign-in to an app between two steps. Without a handle it has just begun, and nothing of it is stored yet. */
 export interface SignInState extends Pick<ProjectSignIn, 'asked' | 'verifier'> {
