@@ -1,20 +1,9 @@
-/**
- * Everything that `npm run check` looks at, two parts at a time: most parts keep one processor busy. With `--cold` the
- * linter reads every file again: its cache does not see that a type in another file changed.
- */
+/** Everything that `npm run check` looks at, two parts at a time: most parts keep one processor busy. */
 import { spawn } from 'node:child_process';
-import { rmSync } from 'node:fs';
 
-if (process.argv.includes('--cold'))
-  for (const part of ['server', 'others'])
-    rmSync(`node_modules/.cache/eslint-${part}`, { recursive: true, force: true });
-
-const eslint = 'eslint --cache --cache-location node_modules/.cache';
 /** One iterator for both workers: each takes the next part. */
 const parts = [
-  // Together they are npm run lint: one process would need more memory than Node gives it.
-  `${eslint}/eslint-server/ packages/server`,
-  `${eslint}/eslint-others/ . --ignore-pattern packages/server/`,
+  'npm run -s lint',
   'npm run -s types',
   'node scripts/run.mjs scripts/reference.ts --check',
   'node scripts/run.mjs scripts/client.ts --check',

@@ -6,7 +6,12 @@ const root = join(import.meta.dirname, '..');
 export const consoleFolder = join(root, 'packages/server/dist/console');
 const record = join(root, 'packages/server/dist/console.inputs.json');
 /** The sources of the console, and of our packages that it bundles. */
-const folders = ['packages/console', 'packages/node/src', 'packages/decision/src'];
+const folders = [
+  'packages/console',
+  'packages/node/src',
+  'packages/decision/src',
+  'packages/server/src/html',
+];
 
 function stamps() {
   const files = folders.flatMap((folder) =>

@@ -65,8 +65,8 @@ export interface Bom {
 }
 
 /**
- * The bill of materials of the service, as it is installed here; other platforms use other optional packages. `npm sbom`
- * is not used, because it omits packages with `--omit=dev`, and without it fails on a peer dependency of the linter.
+ * The bill of materials of the service, as it is installed here; other platforms use other optional packages. `npm sbom
+ * --omit=dev` is not used, because it omits packages that the service needs.
  *
  * @throws Error when a package is not installed
  */

@@ -298,11 +298,11 @@ describe('code', () => {
       all(({ text }) => [...text.matchAll(/@ts-(ignore|expect-error|nocheck)/g)].map(([what]) => what)),
     ).toEqual([]);
     const silenced = all(({ text }) =>
-      [...text.matchAll(/eslint-disable\S* ([^\n]*)/g)].map(([, rule]) => rule ?? ''),
+      [...text.matchAll(/oxlint-disable\S* ([^\n]*)/g)].map(([, rule]) => rule ?? ''),
     );
     expect(silenced).toEqual([
       // Filled by declaration merging, so that the kernel does not depend on the layers above.
-      'packages/server/src/kernel/context.ts: @typescript-eslint/no-empty-object-type',
+      'packages/server/src/kernel/context.ts: typescript/no-empty-object-type',
     ]);
   });
 

@@ -52,7 +52,7 @@ test('npm run sbom lists every package that production reaches, each with its li
   expect(needed.length).toBeGreaterThan(100);
   expect(needed.filter((item) => !listed.has(item))).toEqual([]);
   expect(bom.components.filter((component) => licenceOf(component) === null)).toEqual([]);
-  for (const name of ['vitest', 'eslint', 'typescript']) expect(text).not.toContain(`"pkg:npm/${name}@`);
+  for (const name of ['vitest', 'oxlint', 'typescript']) expect(text).not.toContain(`"pkg:npm/${name}@`);
 });
 
 test('an audit distinguishes findings of production, none, and no response', () => {

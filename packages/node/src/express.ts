@@ -11,7 +11,7 @@ export type { GuardOptions, PermissionOptions, SignInOptions } from './middlewar
 
 declare global {
   // Express declares this namespace for the members that libraries add to its requests.
-  // eslint-disable-next-line @typescript-eslint/no-namespace
+  // oxlint-disable-next-line typescript/no-namespace
   namespace Express {
     interface Request {
       /** Set by the guards of `@doorward/node/express`. */

@@ -135,11 +135,11 @@ interface NextNavigation {
 }
 
 const nextHeaders = async () =>
-  // eslint-disable-next-line @typescript-eslint/ban-ts-comment
+  // oxlint-disable-next-line typescript/ban-ts-comment
   // @ts-ignore
   (await import('next/headers')) as NextHeaders;
 const nextNavigation = async () =>
-  // eslint-disable-next-line @typescript-eslint/ban-ts-comment
+  // oxlint-disable-next-line typescript/ban-ts-comment
   // @ts-ignore
   (await import('next/navigation')) as NextNavigation;
 

@@ -125,7 +125,13 @@ try {
     const { workers: count, shutdownGraceSeconds: graceSeconds } = config.http;
     const ready = (port: number) => announceReady(config, log, port, performance.now() - began);
     runWorkers({ count, graceSeconds, log, ready });
-  } else await start(config, workerLink(process.env), log).finally(() => flushed(log));
+  } else {
+    try {
+      await start(config, workerLink(process.env), log);
+    } finally {
+      await flushed(log);
+    }
+  }
 } catch (error) {
   process.stderr.write(`${startFault(error)}\n`);
   process.exit(1);

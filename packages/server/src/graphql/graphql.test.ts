@@ -1,4 +1,4 @@
-/* eslint-disable @typescript-eslint/no-unsafe-member-access, @typescript-eslint/no-unsafe-assignment -- answers are looked at as they come */
+/* oxlint-disable typescript/no-unsafe-member-access, typescript/no-unsafe-assignment -- answers are looked at as they come */
 import fastify, { type FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -177,7 +177,7 @@ async function start(changes: Partial<GraphqlOptions> = {}) {
 interface Reply {
   status: number;
   headers: Record<string, unknown>;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- an answer of any form
+  // oxlint-disable-next-line typescript/no-explicit-any -- an answer of any form
   body: any;
 }
 

@@ -146,7 +146,7 @@ export interface Effects extends CookieEffects {
  * The services that operations use. Each layer adds its members by declaration merging, so the kernel does not depend on
  * them and an operation still sees one typed object.
  */
-// eslint-disable-next-line @typescript-eslint/no-empty-object-type
+// oxlint-disable-next-line typescript/no-empty-object-type
 export interface Services {}
 
 type Scoped<I, Yes, No = undefined> = I extends { scope: unknown } ? Yes : No;

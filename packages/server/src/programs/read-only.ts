@@ -37,7 +37,11 @@ export async function withReadOnly<T>(
   // Not a setting of the session: a pooler would hand it to other clients.
   const read: Read = async (look) => {
     await client.query(`begin transaction read only; ${TRANSACTION_SETTINGS}`);
-    return look(db).finally(() => client.query('rollback'));
+    try {
+      return await look(db);
+    } finally {
+      await client.query('rollback');
+    }
   };
   try {
     return await work(read, client);
@@ -54,7 +58,11 @@ async function withCopy<T>(dataDir: string, work: (read: Read | null) => Promise
   try {
     await cp(files, join(copy, 'database'), { recursive: true });
     const database = await openEmbedded(copy);
-    return await work((look) => look(database.pool)).finally(() => database.close());
+    try {
+      return await work((look) => look(database.pool));
+    } finally {
+      await database.close();
+    }
   } finally {
     await rm(copy, { recursive: true, force: true });
   }

@@ -27,6 +27,11 @@ test('the baseline migrations are parsed completely: each has statements, and th
   expect(objectionsTo(readFileSync(join(folder, files[0] ?? ''), 'utf8'))).toEqual([]);
 });
 
+test('only the newest snapshot is there, which `npm run migration` compares the tables with', () => {
+  const snapshots = readdirSync(join(folder, 'meta')).filter((file) => file.endsWith('_snapshot.json'));
+  expect(snapshots).toEqual([`${files.sort().at(-1)?.slice(0, 4)}_snapshot.json`]);
+});
+
 describe('incompatible statements', () => {
   test.each([
     'ALTER TABLE "roles" DROP COLUMN "description"',

@@ -51,7 +51,11 @@ describe.skipIf(!adminUrl)('on a PostgreSQL server', () => {
       for (const [setting, value] of Object.entries(settings))
         await administer(`alter database ${name} set ${setting} = ${value}`);
       const service = await startOwnApp({}, plain);
-      await story(service).finally(() => service.close());
+      try {
+        await story(service);
+      } finally {
+        await service.close();
+      }
     } finally {
       await administer(`alter database ${name} reset all`);
     }

@@ -80,7 +80,7 @@ export default class MutationRunner extends TestRunner {
   }
 
   // Vitest waits for it, although its own does nothing that takes time.
-  // eslint-disable-next-line @typescript-eslint/no-misused-promises
+  // oxlint-disable-next-line typescript/no-misused-promises
   override async onAfterRunFiles(): Promise<void> {
     for (const id of taken()) this.around.add(id);
     const [file] = this.files;

@@ -99,7 +99,11 @@ describe.skipIf(!inject('postgresUrl'))('the user of DATABASE_URL', () => {
     });
   async function using<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
     const database = open(url);
-    return work(database).finally(() => database.close());
+    try {
+      return await work(database);
+    } finally {
+      await database.close();
+    }
   }
   const asAdmin = (statement: string) => using(at.url, ({ pool }) => pool.execute(sql.raw(statement)));
   const own = (name: string): string => Object.assign(new URL(at.url), { username: name }).href;

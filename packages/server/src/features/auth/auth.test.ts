@@ -358,9 +358,12 @@ test('what fails rolls back as a whole and sets no cookie', async () => {
   const session = await signedIn(await app.person());
   const id = claimsOf(session.accessToken)['jti'] as string;
   await app.owner.execute(sql`alter table audit_log rename to audit_log_away`);
-  const failed = await refreshed(session).finally(() =>
-    app.owner.execute(sql`alter table audit_log_away rename to audit_log`),
-  );
+  let failed: Awaited<ReturnType<typeof refreshed>>;
+  try {
+    failed = await refreshed(session);
+  } finally {
+    await app.owner.execute(sql`alter table audit_log_away rename to audit_log`);
+  }
   expect(failed.status).toBeGreaterThanOrEqual(500);
   expect(cookieOf(failed)).toBeUndefined();
   const [row] = await app.database.pool.select().from(sessions).where(eq(sessions.id, id));

@@ -689,7 +689,11 @@ async function insertInvitation({ database: { pool } }: TestApp) {
 describe('by configuration', () => {
   const withConfig = async (env: Record<string, string>, body: (on: TestApp) => Promise<void>) => {
     const on = await startOwnApp(env);
-    await body(on).finally(() => on.close());
+    try {
+      await body(on);
+    } finally {
+      await on.close();
+    }
   };
 
   test('an invitation expires after AUTH_INVITATION_DAYS', () =>
