@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import openapiTypescript, { astToString } from 'openapi-typescript';
 import { format } from 'prettier';
-import { sentEvents } from '../packages/server/src/domain/event-types/sent-events.ts';
+import { sentEvents } from '../packages/server/src/webhooks/event-types/sent-events.ts';
 import { takesIdempotencyKey, type NamedOperation } from '../packages/server/src/kernel/operation.ts';
 import { schemasOf } from '../packages/server/src/kernel/output/json-schema.ts';
 import { accessOf, buildOpenapi } from '../packages/server/src/openapi/openapi.ts';

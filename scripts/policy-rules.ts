@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { builtIns } from '../packages/server/src/access/built-in.ts';
-import { policyFileSchema } from '../packages/server/src/features/policy/document/file-schema.ts';
+import { policyFileSchema } from '../packages/server/src/rights/policy/document/file-schema.ts';
 import { declaredPermissions, operations } from '../packages/server/src/operations.ts';
 
 /**

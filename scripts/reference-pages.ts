@@ -1,4 +1,4 @@
-import { eventCatalogue } from '../packages/server/src/domain/event-types/catalogue.ts';
+import { eventCatalogue } from '../packages/server/src/webhooks/event-types/catalogue.ts';
 import { builtIns } from '../packages/server/src/access/built-in.ts';
 import { variables } from '../packages/server/src/config/config.ts';
 import { decisionReasons } from '@doorward/decision/reasons';

@@ -61,7 +61,7 @@ async function eventSources(): Promise<Map<string, Set<string>>> {
   const src = join(root, 'packages/server/src');
   for (const entry of await readdir(src, { recursive: true })) {
     const file = entry.replaceAll('\\', '/');
-    if (!/^(domain|features)\/.*\.ts$/.test(file) || file.endsWith('.test.ts')) continue;
+    if (!file.endsWith('.ts') || file.endsWith('.test.ts')) continue;
     const text = await readFile(join(src, file), 'utf8');
     for (const [, name = ''] of text.matchAll(/\bevent: '([a-z_]+\.[a-z_]+)'/g)) {
       sources.set(name, (sources.get(name) ?? new Set()).add(`packages/server/src/${file}`));

@@ -20,8 +20,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 const root = join(import.meta.dirname, '..');
 const server = 'packages/server';
 const noun = `${server}/src/schema/rights/role.ts`;
-const operations = `${server}/src/features/roles/operations.ts`;
-const catalogue = `${server}/src/domain/event-types/catalogue.ts`;
+const operations = `${server}/src/rights/roles/operations.ts`;
+const catalogue = `${server}/src/webhooks/event-types/catalogue.ts`;
 const table = `${server}/test/decisions/built-in-table.ts`;
 
 let copy: string;

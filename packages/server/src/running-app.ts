@@ -6,7 +6,7 @@ import type { PasswordCost } from './crypto/passwords/passwords.ts';
 import type { ResealCounts } from './crypto/keys/reseal.ts';
 import type { Database } from './db/connection/open.ts';
 import type { PurgeCounts } from './db/purge/purge.ts';
-import type { WebhookPorts } from './domain/webhook-delivery/delivery.ts';
+import type { WebhookPorts } from './webhooks/delivery/delivery.ts';
 import type { ExampleIds } from './kernel/output/example-ids.ts';
 import type { QueueState } from './kernel/context.ts';
 import type { Clock, Delay, DnsResolver, Ids, Mailer } from './kernel/ports.ts';

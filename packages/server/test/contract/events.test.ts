@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventCatalogue, eventData, PING } from '../../src/domain/event-types/catalogue.ts';
-import { installationTypes } from '../../src/domain/event-types/installation-types.ts';
+import { eventCatalogue, eventData, PING } from '../../src/webhooks/event-types/catalogue.ts';
+import { installationTypes } from '../../src/webhooks/event-types/installation-types.ts';
 import type { JsonSchema } from '../../src/kernel/output/json-schema.ts';
 import { operations } from '../../src/operations.ts';
 import { startApp, type TestApp } from '../support/app.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import openapiTypescript, { astToString } from 'openapi-typescript';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { sentEvents } from '../../src/domain/event-types/sent-events.ts';
+import { sentEvents } from '../../src/webhooks/event-types/sent-events.ts';
 import { schemasOf } from '../../src/kernel/output/json-schema.ts';
 import { operations, tagDescriptions } from '../../src/operations.ts';
 import { buildOpenapi } from '../../src/openapi/openapi.ts';

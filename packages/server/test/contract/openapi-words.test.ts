@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sentEvents } from '../../src/domain/event-types/sent-events.ts';
+import { sentEvents } from '../../src/webhooks/event-types/sent-events.ts';
 import { schemasOf, type JsonSchema } from '../../src/kernel/output/json-schema.ts';
 import { operations, tagDescriptions } from '../../src/operations.ts';
 import { buildOpenapi } from '../../src/openapi/openapi.ts';

@@ -224,7 +224,7 @@ function fullOf(schema: JsonSchema, name: string, place: string, free: unknown):
 }
 
 /**
- * Members that exclude another one or other scopes: tested in src/features/users/users.test.ts and
+ * Members that exclude another one or other scopes: tested in src/tenants/users/users.test.ts and
  * test/journeys/onboarding-by-key.test.ts.
  */
 const testedByHand = [

@@ -40,7 +40,7 @@ const byName = new Map(operations.map((op) => [op.name, op]));
 /** Rows that other rows refer to come first. */
 const order = ['Tag', 'Resource', 'Permission', 'Group', 'Role', 'User'];
 const rank = (noun: string) => (order.indexOf(noun) + order.length + 1) % (order.length + 1);
-/** Whether only operators of the installation may call it; src/features/installation tests these with an operator. */
+/** Whether only operators of the installation may call it; src/operators/installation tests these with an operator. */
 export const isOfInstallation = ({ tenants: allowed = [] }: NamedOperation): boolean =>
   allowed.length > 0 && allowed.every((tenant) => tenant === 'installation');
 

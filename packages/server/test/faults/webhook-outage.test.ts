@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { events } from '../../src/schema/events/event.ts';
-import { PostFault } from '../../src/domain/webhook-delivery/outgoing.ts';
+import { PostFault } from '../../src/outgoing/outgoing.ts';
 import { webhookDeliveries } from '../../src/schema/webhooks/webhook-delivery.ts';
 import { startOwnApp, type TestApp } from '../support/app.ts';
 import { createReceivers, type Reaction, type Receivers } from '../support/webhooks.ts';

@@ -50,10 +50,10 @@ const onDatabase: Readonly<Record<string, readonly string[]>> = {
   ],
   'packages/server/src/access/grants/role-paths.test.ts': ['role-paths'],
   'packages/server/src/access/related.test.ts': ['guard'],
-  'packages/server/src/features/authorization/explanation.test.ts': ['explain-context', 'unknown-pair'],
-  'packages/server/src/domain/excess-keys/excess-keys.test.ts': ['grants-of-many'],
+  'packages/server/src/rights/authorization/explanation.test.ts': ['explain-context', 'unknown-pair'],
+  'packages/server/src/members/excess-keys/excess-keys.test.ts': ['grants-of-many'],
   'packages/server/src/http/cors.test.ts': ['app-origins'],
-  'packages/server/src/features/project-sign-in/app-rights.test.ts': ['credentials', 'resolve'],
+  'packages/server/src/sign-in/authorize/app-rights.test.ts': ['credentials', 'resolve'],
 };
 
 /** Those of them that leave the world they made as it was, and remember nothing: it need not be made again for a mutant. */
@@ -62,7 +62,7 @@ export const kept: ReadonlySet<string> = new Set([
   'packages/server/src/access/grants/loading.test.ts',
   'packages/server/src/access/explain/explain-context.test.ts',
   'packages/server/src/access/dry-run/dry-run.test.ts',
-  'packages/server/src/features/authorization/explanation.test.ts',
+  'packages/server/src/rights/authorization/explanation.test.ts',
 ]);
 
 export const stages = { pure, onDatabase: Object.keys(onDatabase) } as const;

@@ -1,5 +1,6 @@
 import { relative, join } from 'node:path';
 import type { Plugin } from 'vitest/config';
+import { subjects } from '../../../../test/support/subjects.ts';
 
 /**
  * A build without the tenant filter of the service: every condition that compares the tenant of a row with the node of
@@ -7,10 +8,11 @@ import type { Plugin } from 'vitest/config';
  * separates tenants. Unchanged: the resolver and other code without a scope, and values that are written.
  */
 const root = join(import.meta.dirname, '../..');
-const filtering =
-  /^src\/(db|domain|features)\/.*\.ts$|^src\/access\/(delegation\/delegation|explain\/explain-context)\.ts$/;
+const filtering = new RegExp(
+  String.raw`^src/(db|schema|${subjects.join('|')})/.*\.ts$|^src/access/(delegation/delegation|explain/explain-context)\.ts$`,
+);
 /** Code without a scope: sign-in to an app, jobs and consumers of events. */
-const ofService = /^src\/(domain\/(app-access|webhook-delivery)|features\/webhook-subscriptions\/fan-out)\b/;
+const ofService = /^src\/(apps\/access|webhooks\/(delivery|subscriptions\/fan-out))\b/;
 
 const NODE = String.raw`(?:ctx\.|db\.|at\.)?(?:scope\.)?(?:nodeId|projectId)`;
 

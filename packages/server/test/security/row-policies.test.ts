@@ -34,30 +34,29 @@ describe('code that bypasses row-level security', () => {
   const existing: Readonly<Record<string, string>> = {
     'db/tenancy/free-slug.ts': 'a slug is free in the whole installation',
     'db/tenancy/tenant-tree.ts': 'what goes with a deleted node is below it',
-    'domain/memberships/grant-entries.ts': 'the side of a grant that is left reads that the other has ended',
-    'domain/memberships/account.ts': 'a service user of an account ends wherever it is a member',
-    'domain/memberships/app-sessions.ts':
+    'members/grant-entries.ts': 'the side of a grant that is left reads that the other has ended',
+    'members/account.ts': 'a service user of an account ends wherever it is a member',
+    'members/app-sessions.ts':
       'sessions belong to people; their events are recorded in the accounts of those people',
-    'domain/memberships/project-roles.ts': 'what an organization says of a member counts in its projects',
-    'domain/memberships/managed-user.ts': 'whether a managed user is in any tenant still',
-    'domain/memberships/organization.ts': 'a membership ends with what the user has in the projects below',
-    'domain/operators/installation-operator.ts': 'who operates the installation',
-    'domain/operators/reserved-addresses.ts': 'who is to operate the installation',
-    'domain/user-import/import-users.ts':
+    'members/project-roles.ts': 'what an organization says of a member counts in its projects',
+    'members/managed-user.ts': 'whether a managed user is in any tenant still',
+    'members/organization.ts': 'a membership ends with what the user has in the projects below',
+    'people/installation-operator.ts': 'who operates the installation',
+    'people/reserved-addresses.ts': 'who is to operate the installation',
+    'tenants/users/import/import-users.ts':
       'addresses, sign-in methods and passwords belong to the installation',
-    'features/policy/operations.ts': 'who has a role that is granted to customers',
-    'features/api-keys/management-key.ts': 'what a key of an account can do in the organizations below',
-    'features/organization-invitations/invited-grants.ts': 'a granted project is outside of the organization',
-    'features/project-grants/by-token.ts': 'the holder of a link answers for a project of somebody else',
-    'features/project-grants/offer.ts': 'the owner of the project has a name; mail is queued by the service',
-    'features/project-grants/operations.ts': 'the users of a customer, of whom the owner sees name and roles',
-    'features/project-grants/organization-grant.ts': 'what a customer sees of a project of somebody else',
-    'features/project-grants/organization-operations.ts':
-      'a customer ends its slice of a project of somebody else',
-    'features/project-grants/store.ts': 'slice, project and customer of a grant are different tenants',
-    'features/project-grants/transitions.ts': 'the organization of a customer is outside of the project',
-    'features/organization-invitations/transitions.ts': 'whose an address is; mail is queued by the service',
-    'domain/assigned-roles/assigned-roles.ts': 'whether the role is assigned to a key of a project below',
+    'rights/policy/operations.ts': 'who has a role that is granted to customers',
+    'machines/api-keys/management-key.ts': 'what a key of an account can do in the organizations below',
+    'tenants/invitations/invited-grants.ts': 'a granted project is outside of the organization',
+    'tenants/grants/by-token.ts': 'the holder of a link answers for a project of somebody else',
+    'tenants/grants/offer.ts': 'the owner of the project has a name; mail is queued by the service',
+    'tenants/grants/operations.ts': 'the users of a customer, of whom the owner sees name and roles',
+    'tenants/grants/organization-grant.ts': 'what a customer sees of a project of somebody else',
+    'tenants/grants/organization-operations.ts': 'a customer ends its slice of a project of somebody else',
+    'tenants/grants/store.ts': 'slice, project and customer of a grant are different tenants',
+    'tenants/grants/transitions.ts': 'the organization of a customer is outside of the project',
+    'tenants/invitations/transitions.ts': 'whose an address is; mail is queued by the service',
+    'rights/roles/assigned-roles.ts': 'whether the role is assigned to a key of a project below',
   };
 
   it('is listed by file', () => {

@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '../../src');
 const mixed = /project_user(?:s|_roles)\b[^;\n]*\bprojectId\b/;
 
 /** Snapshots are made of projects alone: `snapshotScope` refuses the scope of a grant. */
-const exempt = ['domain/policy-snapshot/rows/user-rows.ts'];
+const exempt = ['rights/snapshots/rows/user-rows.ts'];
 
 const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
   .map((path) => path.split('\\').join('/'))

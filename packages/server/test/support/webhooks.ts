@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { v7 } from 'uuid';
-import type { Outgoing, Post } from '../../src/domain/webhook-delivery/outgoing.ts';
+import type { Outgoing, Post } from '../../src/outgoing/outgoing.ts';
 import { webhookDeliveries } from '../../src/schema/webhooks/webhook-delivery.ts';
 import { webhookSecrets, webhookSubscriptions } from '../../src/schema/webhooks/webhook-subscription.ts';
 import type { TestApp } from './app.ts';

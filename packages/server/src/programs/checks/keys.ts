@@ -5,7 +5,7 @@ import type { Config } from '../../config/config.ts';
 import { canaryOpens, createKek } from '../../crypto/keys/kek.ts';
 import { installation, signingKeys } from '../../schema/machines/signing-key.ts';
 import { SYSTEM_NODE } from '../../schema/nodes.ts';
-import { sealedColumns } from '../../features/sealed-columns.ts';
+import { sealedColumns } from '../../crypto/keys/sealed-columns.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { fail, ok, skip, warn, type Check } from './check.ts';
 

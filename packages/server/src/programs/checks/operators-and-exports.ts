@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Config } from '../../config/config.ts';
 import { rowsOf } from '../../db/query/rows.ts';
-import { activeOperators } from '../../domain/operators/operators.ts';
+import { activeOperators } from '../../people/operators.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { counted, ok, warn, type Check } from './check.ts';
 

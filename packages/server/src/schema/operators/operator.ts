@@ -18,7 +18,7 @@ export const operatorsTable = pgTable('operators', {
 
 /**
  * Addresses that the command line has named, and that no user had verified then. Their user becomes operator within a minute
- * after they verify it (`domain/operators/prepared.ts`).
+ * after they verify it (`operators/prepared.ts`).
  */
 export const preparedOperators = pgTable('prepared_operators', {
   address: textColumn('address').primaryKey(),

@@ -24,7 +24,7 @@ export const sessions = pgTable(
     /** Organizations whose owners know that the operator entered. */
     enteredOrganizations: uuidColumn('entered_organizations').array(),
     projectAppId: uuidColumn('project_app_id').references(() => projectApps.id, { onDelete: 'cascade' }),
-    /** The project to whose apps the browser is signed in (`domain/sso`); null: any other session. */
+    /** The project to whose apps the browser is signed in (`sign-in/sso`); null: any other session. */
     ssoProjectId: uuidColumn('sso_project_id'),
     /** For such a session: the issuer of the provider through which the user signed in; null: GitHub, or none. */
     ssoIssuer: textColumn('sso_issuer'),

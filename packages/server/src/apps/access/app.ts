@@ -1,0 +1,101 @@
+import { and, eq, isNull, type SQL } from 'drizzle-orm';
+import { alias } from 'drizzle-orm/pg-core';
+import { isIP } from 'node:net';
+import type { Config } from '../../config/config.ts';
+import { projectIssuer } from '../../crypto/keys/keyring.ts';
+import { nodes } from '../../schema/nodes.ts';
+import type { NodeRef } from '../../kernel/event.ts';
+import type { ScopeRef } from '../../kernel/scope.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+import { uuid } from '../../kernel/input/values.ts';
+import type { Services } from '../../kernel/context.ts';
+import type { IdentityProviders } from '../../providers/providers.ts';
+import { isServiceItself } from './service-itself.ts';
+import { projectApps } from '../../schema/apps/project-app.ts';
+
+/** An app to which users can sign in: app, project and owner all exist and are not deleted. */
+export interface LiveApp extends Readonly<typeof projectApps.$inferSelect> {
+  readonly owner: { readonly kind: 'account' | 'organization'; readonly id: string };
+  /** The scope of its project, as tokens and answers name it. */
+  readonly scope: ScopeRef;
+  /** The organization for which a user signs in (`organization.ts`); null: none. */
+  readonly organization: { readonly id: string; readonly name: string } | null;
+  /** The slice of its grant, if it does not own the project. */
+  readonly sliceId: string | null;
+  /** The organizations through whose providers people may sign in: those that use the project, all, or none. */
+  readonly takesConnections: 'ofProject' | 'all' | 'none';
+}
+
+/** The topic of the list of a project's apps. */
+export const appsTopic = (projectId: string): string => `apps:${projectId}`;
+
+const owners = alias(nodes, 'owner');
+
+async function liveApp(db: Executor, which: SQL): Promise<LiveApp | undefined> {
+  const [row] = await db
+    .select({ app: projectApps, ownerId: owners.id, ownerKind: owners.kind })
+    .from(projectApps)
+    .innerJoin(nodes, and(eq(nodes.id, projectApps.tenantId), isNull(nodes.deletedAt)))
+    .innerJoin(owners, and(eq(owners.id, nodes.parentId), isNull(owners.deletedAt)))
+    .where(and(which, isNull(projectApps.deletedAt)));
+  if (!row) return undefined;
+  const { app, ownerId, ownerKind } = row;
+  const kind = ownerKind === 'organization' ? 'organization' : 'account';
+  return {
+    ...app,
+    owner: { kind, id: ownerId },
+    scope: { tenant: `${kind}Project`, id: `${ownerId}:${app.tenantId}` },
+    organization: null,
+    sliceId: null,
+    takesConnections: 'ofProject',
+  };
+}
+
+export const appById = (db: Executor, id: string): Promise<LiveApp | undefined> =>
+  liveApp(db, eq(projectApps.id, id));
+
+/** The app with this client id, which may be any text that a client sent. */
+export async function appByClientId(db: Executor, sent: string): Promise<LiveApp | undefined> {
+  const clientId = uuid.safeParse(sent);
+  return clientId.success ? liveApp(db, eq(projectApps.clientId, clientId.data)) : undefined;
+}
+
+/** The issuer of the app's tokens, and the `iss` parameter of every redirect (RFC 9207). */
+export const issuerOf = ({ appUrl }: Config, { owner, tenantId }: LiveApp): string =>
+  projectIssuer(appUrl, owner, tenantId);
+
+/** The node of the app's project, or of the slice for whose customer it is used, for records outside of any scope. */
+export const nodeOfApp = ({ tenantId, sliceId, scope }: LiveApp): NodeRef => ({
+  id: sliceId ?? tenantId,
+  scope,
+});
+
+/** The sites through which people can sign in to the app: GitHub and OpenID Connect providers, as far as configured. */
+export const offeredIdentityProviders = (
+  { identityProviders }: Pick<Services, 'identityProviders'>,
+  app: Pick<LiveApp, 'id' | 'enabledProviders' | 'identityProviders'>,
+): IdentityProviders['offered'] =>
+  isServiceItself(app)
+    ? identityProviders.offered
+    : identityProviders.offered.filter(({ key }) =>
+        key === 'github' ? app.enabledProviders.includes('github') : app.identityProviders.includes(key),
+      );
+
+export const isOffered = (
+  services: Pick<Services, 'identityProviders'>,
+  app: Pick<LiveApp, 'id' | 'enabledProviders' | 'identityProviders'>,
+  key: string,
+): boolean => offeredIdentityProviders(services, app).some((provider) => provider.key === key);
+
+/**
+ * The providers that sign-in pages offer for the app. GitHub is among them only if the operator has configured it, passkeys
+ * only if they have a domain: browsers accept no IP address.
+ */
+export const offeredProviders = (
+  { github, passkeys }: Config,
+  { enabledProviders }: Pick<LiveApp, 'enabledProviders'>,
+): LiveApp['enabledProviders'] =>
+  enabledProviders.filter((provider) => {
+    if (provider === 'github') return github.client !== undefined;
+    return provider !== 'passkey' || isIP(passkeys.rpId) === 0;
+  });

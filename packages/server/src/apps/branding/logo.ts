@@ -1,0 +1,60 @@
+import { and, eq, isNull, or, sql, type SQL } from 'drizzle-orm';
+import { newOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
+import { isAnyOf } from '../../db/query/rows.ts';
+import { nodes } from '../../schema/nodes.ts';
+import { organizations } from '../../schema/tenants/organization.ts';
+import { projectApps } from '../../schema/apps/project-app.ts';
+import type { Services } from '../../kernel/context.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+import type { DetectedImage } from '../../people/pictures/image.ts';
+import { logos } from '../../schema/tenants/logo.ts';
+
+const folder = (appUrl: string): string => `${appUrl}/api/pictures/`;
+
+/** Whether this service serves the picture, so that no other site learns of its readers. */
+export const isOwnPicture = (appUrl: string, address: string | null): address is string =>
+  address !== null &&
+  address.startsWith(folder(appUrl)) &&
+  fileName.test(address.slice(folder(appUrl).length));
+
+/** Without any other path or query, by which the address would lead elsewhere. */
+const fileName = /^[\w-]{43}\.[a-z]{3,4}$/;
+
+/** Stores the logo in place of the earlier one, whose address stops working. Returns the new address. */
+export async function storeLogo(
+  { tx, services }: { readonly tx: Executor; readonly services: Services },
+  owner: { readonly id: string; readonly tenantId: string },
+  image: DetectedImage | null,
+): Promise<string | null> {
+  if (image === null) {
+    await removeLogos(tx, [owner.id]);
+    return null;
+  }
+  const name = `${newOneTimeToken()}.${image.extension}`;
+  const { mediaType, bytes } = image;
+  const set = { name, mediaType, bytes, createdAt: services.clock.now() };
+  await tx
+    .insert(logos)
+    .values({ ...owner, ...set })
+    .onConflictDoUpdate({ target: logos.id, set });
+  return folder(services.config.appUrl) + name;
+}
+
+/** Of these apps or organizations. */
+export const removeLogos = (tx: Executor, ids: readonly string[]): Promise<unknown> =>
+  tx.delete(logos).where(isAnyOf(logos.id, ids));
+
+/** Whatever changed the address or deleted the row, also a policy document: the logo is not served any more. */
+const ofLive = (table: typeof projectApps | typeof organizations): SQL =>
+  sql`exists (select 1 from ${table} t where t.id = ${logos.id} and t.deleted_at is null
+    and right(t.logo_url, length(${logos.name})) = ${logos.name})`;
+
+/** The logo with this name, while its app or organization refers to it and is not deleted. */
+export async function readLogo(db: Executor, name: string) {
+  const [stored] = await db
+    .select({ mediaType: logos.mediaType, bytes: logos.bytes })
+    .from(logos)
+    .innerJoin(nodes, and(eq(nodes.id, logos.tenantId), isNull(nodes.deletedAt)))
+    .where(and(eq(logos.name, name), or(ofLive(projectApps), ofLive(organizations))));
+  return stored;
+}

@@ -1,0 +1,41 @@
+import { fail, type Detail } from '../../errors.ts';
+import type { Services } from '../../kernel/context.ts';
+import { openidKeys } from '../../providers/providers.ts';
+
+interface Ways {
+  readonly enabledProviders: readonly string[];
+  readonly identityProviders: readonly string[];
+}
+
+/**
+ * An app needs a way to sign in, and a provider must exist, or a typing error would only show as a missing button. One that
+ * the app has already may be kept: the operator may have removed it since.
+ */
+export function faultsOfWays(
+  { identityProviders }: Pick<Services, 'identityProviders'>,
+  ways: Ways,
+  before?: Ways,
+): { readonly details: readonly Detail[]; readonly fix: string } | null {
+  if (ways.enabledProviders.length + ways.identityProviders.length === 0) {
+    return {
+      details: [{ path: 'enabledProviders', code: 'required' }],
+      fix: 'Name at least one of enabledProviders or identityProviders: people could not sign in to the app.',
+    };
+  }
+  const allowed = [...openidKeys(identityProviders), ...(before?.identityProviders ?? [])];
+  const details = ways.identityProviders.flatMap((key, index): Detail[] =>
+    allowed.includes(key) ? [] : [{ path: `identityProviders.${index}`, code: 'not_allowed' }],
+  );
+  if (details.length === 0) return null;
+  return { details, fix: 'Use keys of GET /api/auth/providers; GitHub belongs in enabledProviders.' };
+}
+
+/** @throws VALIDATION_ERROR */
+export function assertWaysToSignIn(
+  services: Pick<Services, 'identityProviders'>,
+  ways: Ways,
+  before?: Ways,
+): void {
+  const faults = faultsOfWays(services, ways, before);
+  if (faults) throw fail('VALIDATION_ERROR', faults);
+}

@@ -1,7 +1,0 @@
-import type { Run } from '../../kernel/context.ts';
-
-/**
- * Sends the queued mails after commit. The answer does not wait, so its duration does not reveal whether a mail was
- * sent.
- */
-export const flushMails = (ctx: Run): void => ctx.afterCommit(() => void ctx.services.mail.flush());

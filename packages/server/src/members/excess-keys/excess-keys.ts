@@ -1,0 +1,106 @@
+import { and, getTableColumns, inArray, sql, type SQL } from 'drizzle-orm';
+import { candidatesFor, type Grants } from '@doorward/decision/evaluate';
+import { heldPairs } from '@doorward/decision/questions/held-pairs';
+import type { Effective } from '../../access/grants/effective.ts';
+import { grantsOfUsers } from '../../access/dry-run/grants-of-many.ts';
+import { difference } from '../../access/dry-run/impact.ts';
+import { missingPermissions, type WantedPermission } from '../../access/delegation/escalation.ts';
+import type { Recording } from '../../kernel/event.ts';
+import type { ScopeRef } from '../../kernel/scope.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+import { ApiKey, apiKeys, apiKeySecrets, statusSql } from '../../schema/machines/api-key.ts';
+import { systemActor } from '../../people/user-node.ts';
+import { keysOfOthers, isLive, type KeyOfAnother } from './keys-of-others.ts';
+
+/**
+ * A key that one user made for another, or for a service user, acts with the present rights of that user. Its maker, who
+ * may have kept the secret, would gain rights together with that user. So the key is revoked by the mutation through which
+ * its user gains a right that its maker does not hold at that time.
+ */
+const REASON = 'userRightsGrew';
+
+/**
+ * Revokes the keys whose users have gained more than the makers hold, and returns what to record. `invalidate`
+ * invalidates their tokens.
+ */
+type EndExcessKeys = (invalidate: (topic: string) => void) => Promise<Recording[]>;
+
+/**
+ * Reads the rights of the users of such keys at the node and in the projects below it. Call it before the change, without
+ * row-level security (`withoutRls`), and the result after it.
+ */
+export async function watchForExcessKeys(
+  tx: Executor,
+  nouns: ReadonlySet<string>,
+  nodeId: string,
+): Promise<EndExcessKeys> {
+  const keys = await keysOfOthers(tx, nodeId);
+  if (keys.length === 0) return () => Promise.resolve([]);
+  const loadGrants = () => grantsOfUsers(tx, keys, nouns);
+  const before = (await loadGrants()).map(withoutTerms);
+  return async (invalidate) => {
+    const after = await loadGrants();
+    const makers = await grantsOfUsers(
+      tx,
+      keys.map(({ scope, makerId }) => ({ scope, userId: makerId })),
+      nouns,
+    );
+    const excessKeys = keys.filter((_, at) => {
+      const gained = gainsOf(before[at] as Effective[], after[at] as Grants);
+      return missingPermissions(makers[at] as Grants, gained).length > 0;
+    });
+    excessKeys.forEach(({ id }) => invalidate(`credential:${id}`));
+    return revoke(tx, excessKeys);
+  };
+}
+
+/** Gains don't depend on the terms, which are slow to digest. */
+const withoutTerms = (grants: Grants): Effective[] =>
+  heldPairs(grants).map(({ resource, action, conditional }) => ({
+    resource,
+    action,
+    conditional,
+    terms: '',
+  }));
+
+/** The permissions that a dry run reports as gained, each with every condition under which it is held. */
+function gainsOf(before: readonly Effective[], after: Grants): WantedPermission[] {
+  const { gains } = difference(before, withoutTerms(after));
+  return gains.flatMap(({ resource, action, conditional }) =>
+    [true, false].flatMap((management) => {
+      const candidates = candidatesFor(after, { management, resource, action: action.toLowerCase() });
+      if (!candidates || conditional === (candidates.allowed !== undefined)) return [];
+      const conditions = conditional ? candidates.conditional.map(({ condition }) => condition) : [null];
+      return conditions.map((condition) => ({ resource, action, managementPlane: management, condition }));
+    }),
+  );
+}
+
+async function revoke(tx: Executor, keys: readonly KeyOfAnother[]): Promise<Recording[]> {
+  if (keys.length === 0) return [];
+  const ids = keys.map(({ id }) => id);
+  const revoked = await tx
+    .update(apiKeys)
+    .set({ revokedAt: sql`now()`, revokedBy: null, revokedReason: REASON, updatedAt: sql`now()` })
+    .where(and(inArray(apiKeys.id, ids), isLive))
+    .returning({
+      ...getTableColumns(apiKeys),
+      scope: ApiKey.computed['scope'] as SQL<ScopeRef>,
+      status: statusSql,
+    });
+  await tx.delete(apiKeySecrets).where(inArray(apiKeySecrets.keyId, ids));
+  const homes = new Map(keys.map(({ id, home }) => [id, home]));
+  return revoked.flatMap((key) => {
+    const node = homes.get(key.id);
+    if (!node) return [];
+    const { clientId, scope, roleId, expiresAt } = key;
+    return {
+      actor: systemActor,
+      node,
+      event: 'api_key.revoked',
+      data: key,
+      target: { type: 'ApiKey', id: key.id },
+      metadata: { clientId, scope, roleId, expiresAt, reason: REASON },
+    };
+  });
+}

@@ -1,0 +1,118 @@
+import { and, eq, inArray, isNull, or, sql } from 'drizzle-orm';
+import { nodes } from '../schema/nodes.ts';
+import { rowsOf } from '../db/query/rows.ts';
+import { fail } from '../errors.ts';
+import type { ResolvedScope, ScopeRef } from '../kernel/scope.ts';
+import type { Executor } from '../kernel/scoped-db.ts';
+import { projectGrantRoles, projectGrants } from '../schema/tenants/project-grant.ts';
+import { projects } from '../schema/tenants/project.ts';
+import { projectUserRoles } from '../schema/rights/membership.ts';
+import type { MembershipRun } from './role-assignment.ts';
+
+/**
+ * Share-locks the grant's links to these roles until the commit, and returns the roles that the grant still has: either it
+ * loses a role before, and the role is not returned, or it finds what was assigned meanwhile and ends that too. Lock the
+ * roles themselves first.
+ */
+export async function lockGrantedRoles(
+  tx: Executor,
+  { grant }: Pick<ResolvedScope, 'grant'>,
+  roleIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (!grant) return new Set(roleIds);
+  const held = await tx
+    .select({ id: projectGrantRoles.toId })
+    .from(projectGrantRoles)
+    .where(and(eq(projectGrantRoles.fromId, grant.id), inArray(projectGrantRoles.toId, [...roleIds])))
+    .orderBy(projectGrantRoles.toId)
+    .for('share');
+  return new Set(held.map(({ id }) => id));
+}
+
+/** A slice in which a user is, with their roles there. */
+interface SliceOfUser {
+  readonly grantId: string;
+  readonly projectId: string;
+  readonly scope: ScopeRef;
+  readonly projectScope: ScopeRef;
+  readonly roleIds: readonly string[];
+}
+
+/**
+ * After a change of a user's roles in a slice: refuses more users than the grant allows, and tells the owner of the project.
+ * Does nothing in other scopes. It counts under the lock of the slice's node, which the mutation needs anyway.
+ * @throws CONFLICT
+ */
+export async function noteSliceRoles(
+  { tx, scope, record }: Pick<MembershipRun, 'tx' | 'scope' | 'record'>,
+  userId: string,
+  roleIds: readonly string[],
+): Promise<void> {
+  const { grant, organizationId } = scope;
+  if (!grant) return;
+  if (grant.maxUsers !== null && roleIds.length > 0) {
+    await tx.select({ id: nodes.id }).from(nodes).where(eq(nodes.id, grant.id)).for('no key update');
+    // The limit may have changed since the scope was resolved.
+    const [row] = await tx
+      .select({
+        maxUsers: projectGrants.maxUsers,
+        users: sql<number>`(select count(distinct u.user_id)::int from ${projectUserRoles} u where u.tenant_id = ${grant.id}::uuid)`,
+      })
+      .from(projectGrants)
+      .where(eq(projectGrants.id, grant.id));
+    if (row && row.maxUsers !== null && row.users > row.maxUsers) throw tooManyUsers(row.maxUsers);
+  }
+  record({
+    node: { id: grant.projectId, scope: grant.projectScope },
+    event: 'project_grant.user_changed',
+    data: { id: grant.id, grantId: grant.id, organizationId, userId, roleIds },
+    target: { type: 'ProjectGrant', id: grant.id },
+  });
+}
+
+const tooManyUsers = (maxUsers: number) =>
+  fail('CONFLICT', {
+    details: [{ path: 'maxUsers', code: 'limit' }],
+    fix: `The owner of the project allows ${maxUsers} users with roles: take the roles of one away, or ask the owner for more.`,
+  });
+
+/** The project of a node that has keys and webhooks, and the node as entries show it. */
+interface ProjectNode {
+  readonly node: { readonly id: string; readonly scope: ScopeRef };
+  readonly project: typeof projects.$inferSelect;
+  /** The customer, if the node is the slice of a grant. */
+  readonly organizationId: string | null;
+}
+
+/** Of a project or a slice, live or not; undefined for other nodes. */
+export async function projectNodeOf(tx: Executor, id: string): Promise<ProjectNode | undefined> {
+  const [row] = await tx
+    .select({ project: projects, organizationId: projectGrants.organizationId })
+    .from(projects)
+    .leftJoin(projectGrants, and(eq(projectGrants.id, id), eq(projectGrants.tenantId, projects.id)))
+    .where(or(eq(projects.id, id), eq(projectGrants.id, id)));
+  if (!row) return undefined;
+  const { project, organizationId } = row;
+  const [kind, ownerId] = organizationId
+    ? ['organization' as const, organizationId]
+    : [project.ownerKind, project.ownerId];
+  return {
+    node: { id, scope: { tenant: `${kind}Project`, id: `${ownerId}:${project.id}` } },
+    project,
+    organizationId,
+  };
+}
+
+/** The live slices of a customer in which the user is. */
+export const slicesOf = (tx: Executor, organizationId: string, userId: string): Promise<SliceOfUser[]> =>
+  rowsOf<SliceOfUser>(
+    tx,
+    sql`select g.id as "grantId", g.tenant_id as "projectId",
+      json_build_object('tenant', 'organizationProject', 'id', g.organization_id || ':' || g.tenant_id) as scope,
+      json_build_object('tenant', p.owner_kind || 'Project', 'id', p.owner_id || ':' || p.id) as "projectScope",
+      array(select r.role_id from project_user_roles r where r.tenant_id = g.id and r.user_id = ${userId}::uuid order by 1) as "roleIds"
+    from project_grants g join projects p on p.id = g.tenant_id and p.deleted_at is null
+    join project_users u on u.tenant_id = g.id and u.user_id = ${userId}::uuid
+    where ${and(eq(sql`g.organization_id`, sql`${organizationId}::uuid`), inArray(sql`g.status`, ['active', 'suspended']), isNull(sql`g.deleted_at`))}
+    order by g.id`,
+  );

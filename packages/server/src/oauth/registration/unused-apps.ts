@@ -1,0 +1,82 @@
+import { and, asc, eq, isNotNull, isNull, lt, or, type SQL } from 'drizzle-orm';
+import type { ActAsSystem } from '../../events/system-act.ts';
+import { projectApps } from '../../schema/apps/project-app.ts';
+import type { Services } from '../../kernel/context.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+import { appById, type LiveApp } from '../../apps/access/app.ts';
+import { deleteRegisteredApp } from './registered-client.ts';
+
+/** Registered apps that are not used are deleted, so that they do not fill the project (openid §13). */
+const UNUSED_DAYS = 30;
+const DAY_MS = 86_400_000;
+/** Apps of one run; the next run continues. */
+const BATCH = 500;
+
+/** Notes that the app is used: once a day, so that its sign-ins do not wait for each other. */
+export async function noteUse(
+  { tx, services }: { readonly tx: Executor; readonly services: Services },
+  app: LiveApp,
+): Promise<void> {
+  if (app.registrationHash === null) return;
+  const now = services.clock.now();
+  if (app.lastUsedAt && now.getTime() - app.lastUsedAt.getTime() < DAY_MS) return;
+  await tx.update(projectApps).set({ lastUsedAt: now }).where(eq(projectApps.id, app.id));
+}
+
+const isUnused = (since: Date): SQL =>
+  and(
+    isNotNull(projectApps.registrationHash),
+    isNull(projectApps.deletedAt),
+    lt(projectApps.createdAt, since),
+    or(isNull(projectApps.lastUsedAt), lt(projectApps.lastUsedAt, since)),
+  ) as SQL;
+
+/**
+ * Deletes registered apps that were not used for 30 days, each in a transaction of its own. Never rejects: it logs what
+ * fails, and the next run tries again.
+ *
+ * @returns how many apps this call deleted
+ */
+export async function deleteUnusedApps(
+  services: Services,
+  pool: Executor,
+  actAsSystem: ActAsSystem,
+  log: (error: unknown, message: string) => void,
+): Promise<number> {
+  const since = new Date(services.clock.now().getTime() - UNUSED_DAYS * DAY_MS);
+  let deleted = 0;
+  try {
+    const due = await pool
+      .select({ id: projectApps.id })
+      .from(projectApps)
+      .where(isUnused(since))
+      .orderBy(asc(projectApps.createdAt))
+      .limit(BATCH);
+    for (const { id } of due) {
+      try {
+        if (await deleteOne(services, id, since, actAsSystem)) deleted++;
+      } catch (error) {
+        log(error, 'an unused registered app could not be deleted');
+      }
+    }
+  } catch (error) {
+    log(error, 'unused registered apps could not be listed');
+  }
+  return deleted;
+}
+
+const deleteOne = (services: Services, id: string, since: Date, actAsSystem: ActAsSystem): Promise<boolean> =>
+  actAsSystem('deleteUnusedApp', async (act) => {
+    const { tx } = act;
+    // Another process may be faster, and a sign-in may have used it.
+    const [due] = await tx
+      .select({ id: projectApps.id })
+      .from(projectApps)
+      .where(and(eq(projectApps.id, id), isUnused(since)))
+      .for('update', { skipLocked: true });
+    const app = due && (await appById(tx, id));
+    if (!app) return false;
+    const record: Parameters<typeof deleteRegisteredApp>[0]['record'] = (note) =>
+      act.record(note as Parameters<typeof act.record>[0]);
+    return deleteRegisteredApp({ ...act, services, record }, app);
+  });

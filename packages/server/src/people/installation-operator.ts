@@ -1,0 +1,27 @@
+import { INSTALLATION_OPERATOR } from '../access/installation-roles.ts';
+import { assertOperatorFactor, isOperatorNetwork } from '../access/operators.ts';
+import { withoutRls } from '../db/tenancy/rls.ts';
+import { fail } from '../errors.ts';
+import { callerOf, isBound, type Context } from '../kernel/context.ts';
+import { isOperator } from './operators.ts';
+
+/**
+ * For an operation of a tenant that also touches what counts in the whole installation: its caller needs the permission of
+ * the tenant, and has to be Installation Operator under the same conditions as for the operations of the installation.
+ * @throws FORBIDDEN with `fix`, MFA_REQUIRED
+ */
+export async function assertInstallationOperator(
+  { tx, services, call, principal }: Pick<Context, 'tx' | 'services' | 'call' | 'principal'>,
+  fix: string,
+): Promise<void> {
+  const { operators } = services.config;
+  const caller = callerOf({ principal });
+  // The provider of an organization could otherwise act as the operator.
+  const hasOwnSession = caller.type === 'session' && !caller.impersonator && !isBound(caller);
+  const may =
+    hasOwnSession &&
+    isOperatorNetwork(operators, call.address) &&
+    (await withoutRls(tx, () => isOperator(tx, operators, caller.userId, INSTALLATION_OPERATOR)));
+  if (!may) throw fail('FORBIDDEN', { fix });
+  assertOperatorFactor(operators, caller);
+}

@@ -1,0 +1,55 @@
+import { asc, desc, sql, type SQL } from 'drizzle-orm';
+import type { PgColumn } from 'drizzle-orm/pg-core';
+import type { Actor, NodeRef } from '../kernel/event.ts';
+import type { Executor } from '../kernel/scoped-db.ts';
+import { accounts } from '../schema/people/account.ts';
+
+/**
+ * The node to which a user's events and audit entries belong: their personal account, else their other account
+ * (events §3). Undefined for a user without an account, for whom nothing is recorded. A deleted account counts too,
+ * because the deletion itself is recorded in it.
+ */
+export async function nodeOfUser(tx: Executor, userId: string): Promise<NodeRef | undefined> {
+  return (await nodesOfUsers(tx, [userId])).get(userId);
+}
+
+/** The id of that node as a subquery, for the user whose id is in the column; see `accountNode`. */
+export const nodeIdOfUser = (userId: PgColumn): SQL<string | null> =>
+  sql<string | null>`(select ${accounts.id} from ${accounts} where ${accounts.ownerId} = ${userId}
+    order by ${accounts.deletedAt} is null desc, ${accounts.type} = 'personal' desc limit 1)`;
+
+/** The node of an account, deleted or not. */
+export const accountNode = (id: string): NodeRef => ({
+  id,
+  scope: { tenant: 'account', id },
+  evenDeleted: true,
+});
+
+/** The nodes of many users, in one statement. */
+export async function nodesOfUsers(
+  tx: Executor,
+  userIds: Iterable<string>,
+): Promise<ReadonlyMap<string, NodeRef>> {
+  const idArray = `{${[...userIds].join()}}`;
+  const rows = await tx
+    .selectDistinctOn([accounts.ownerId], { id: accounts.id, ownerId: accounts.ownerId })
+    .from(accounts)
+    .where(sql`${accounts.ownerId} = any(${idArray}::uuid[])`)
+    .orderBy(
+      asc(accounts.ownerId),
+      desc(sql`${accounts.deletedAt} is null`),
+      desc(sql`${accounts.type} = 'personal'`),
+    );
+  return new Map(rows.map(({ id, ownerId }) => [ownerId, accountNode(id)]));
+}
+
+/** The actor of a sign-in, a refresh or an opened mail link, where the user has no access token yet. */
+export const userAsActor = ({ id, name }: { readonly id: string; readonly name: string }): Actor => ({
+  type: 'user',
+  id,
+  userId: id,
+  name,
+});
+
+/** The actor of consequences of another user's act, whose name the owner must not learn. */
+export const systemActor: Actor = { type: 'system', id: null, userId: null, name: null };

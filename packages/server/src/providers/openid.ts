@@ -1,0 +1,218 @@
+import { createHash } from 'node:crypto';
+import { decodeProtectedHeader } from 'jose';
+import * as oauth from 'openid-client';
+import type { IdentityProviderConfig } from '../config/identity-providers.ts';
+import { email } from '../kernel/input/values.ts';
+import type { Clock } from '../kernel/ports.ts';
+import {
+  ProviderFault,
+  shownName,
+  TIMEOUT_SECONDS,
+  withProviderFault,
+  type Identity,
+  type IdentityProvider,
+} from './provider.ts';
+
+/**
+ * A provider of OpenID Connect, by its issuer alone. `openid-client` checks the answers; what it leaves to its callers is
+ * checked here: the signature of the id_token although it came over TLS, its algorithm and its age.
+ */
+
+/** Metadata and client of a provider; both change seldom, and the keys inside are read again when one is missing. */
+const METADATA_MS = 3_600_000;
+/** After a failure. */
+const RETRY_MS = 10_000;
+const ID_TOKEN_SECONDS = 300;
+const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'];
+
+type Claims = Readonly<Record<string, unknown>>;
+
+/**
+ * `unlessDenied`: the provider vouches for an address unless it says that it does not. For the provider of an organization, whose
+ * domains alone it may vouch for.
+ */
+interface OpenidProvider extends Omit<IdentityProviderConfig, 'trustEmail'> {
+  readonly trustEmail: IdentityProviderConfig['trustEmail'] | 'unlessDenied';
+}
+
+interface Options {
+  readonly provider: OpenidProvider;
+  /** The URL to which the provider sends the browser back. */
+  readonly callback: string;
+  readonly fetch: oauth.CustomFetch;
+  readonly clock: Clock;
+}
+
+export function openidProvider({ provider, callback, fetch, clock }: Options): IdentityProvider {
+  const { key, name, issuer, clientId, clientSecret, allowSignUp } = provider;
+  const wanted = [
+    provider.claims.subject,
+    provider.claims.email,
+    provider.claims.name,
+    ...(provider.trustEmail === 'verified' ? [provider.claims.emailVerified] : []),
+  ];
+  const faultless = <T>(step: string, work: () => Promise<T>) => withProviderFault(key, step, work);
+  let loaded: { readonly client: oauth.Configuration; readonly until: number } | undefined;
+  let loading: Promise<oauth.Configuration> | undefined;
+  let failed: { readonly fault: unknown; readonly until: number } | undefined;
+
+  /**
+   * The client for this provider, by its metadata. What was loaded once is used while it is loaded again, and stays when that
+   * fails: an outage of the metadata stops no sign-in. Who asks while a provider does not answer is not kept waiting each time.
+   */
+  async function configuration(): Promise<oauth.Configuration> {
+    const now = clock.now().getTime();
+    if (loaded && loaded.until > now) return loaded.client;
+    if (!failed || failed.until <= now) loading ??= load();
+    if (loaded) return loaded.client;
+    if (loading) return loading;
+    throw failed?.fault;
+  }
+
+  function load(): Promise<oauth.Configuration> {
+    const work = faultless('its metadata could not be read', discover);
+    work
+      .then(
+        (client) => {
+          failed = undefined;
+          loaded = { client, until: clock.now().getTime() + METADATA_MS };
+        },
+        (fault: unknown) => (failed = { fault, until: clock.now().getTime() + RETRY_MS }),
+      )
+      .finally(() => (loading = undefined));
+    return work;
+  }
+
+  async function discover(): Promise<oauth.Configuration> {
+    const server = await discoverIssuer({ key, issuer, clientId, fetch });
+    const offered = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+    const isPost = !offered.includes('client_secret_basic') && offered.includes('client_secret_post');
+    const authentication = isPost
+      ? oauth.ClientSecretPost(clientSecret)
+      : oauth.ClientSecretBasic(clientSecret);
+    const client = new oauth.Configuration(server, clientId, undefined, authentication);
+    client.timeout = TIMEOUT_SECONDS;
+    client[oauth.customFetch] = fetch;
+    if (isInsecure(issuer)) oauth.allowInsecureRequests(client);
+    oauth.enableNonRepudiationChecks(client);
+    return client;
+  }
+
+  /** The claims of the id_token, and those of the user info if it lacks some. */
+  async function claimsOf(
+    client: oauth.Configuration,
+    tokens: oauth.TokenEndpointResponse & oauth.TokenEndpointResponseHelpers,
+  ): Promise<readonly Claims[]> {
+    const claims = tokens.claims();
+    if (!claims || !tokens.id_token) throw new ProviderFault(key, 'it sent no id_token');
+    const { alg = '' } = decodeProtectedHeader(tokens.id_token);
+    if (!algorithms.includes(alg)) throw new ProviderFault(key, 'its id_token has an unsupported algorithm');
+    if (Math.abs(clock.now().getTime() / 1000 - claims.iat) > ID_TOKEN_SECONDS) {
+      throw new ProviderFault(key, 'its id_token was not issued just now');
+    }
+    const isComplete = wanted.every((claim) => claims[claim] !== undefined);
+    if (isComplete || client.serverMetadata().userinfo_endpoint === undefined) return [claims];
+    return [claims, await oauth.fetchUserInfo(client, tokens.access_token, claims.sub)];
+  }
+
+  function identityOf(sources: readonly Claims[]): Identity {
+    const names = provider.claims;
+    const first = (name: string) =>
+      sources.map((claims) => claims[name]).find((value) => value !== undefined);
+    const id = first(names.subject);
+    if (typeof id !== 'string' || id === '' || id.length > 255) {
+      throw new ProviderFault(key, 'it did not say who the user is');
+    }
+    const stated = first(names.email);
+    const address = email.safeParse(stated).data ?? null;
+    // Only together in one source is it the address that the provider calls verified.
+    const isVerified = sources.some(
+      (claims) => claims[names.email] === stated && isTrue(claims[names.emailVerified]),
+    );
+    // Anything but a clear yes denies: some providers send texts, and the text of a denial must not count as silence.
+    const isDenied = sources
+      .map((claims) => claims[names.emailVerified])
+      .some((claim) => claim !== undefined && !isTrue(claim));
+    const isProved =
+      provider.trustEmail === 'always' ||
+      (provider.trustEmail === 'verified' && isVerified) ||
+      (provider.trustEmail === 'unlessDenied' && !isDenied);
+    const shown = shownName(first(names.name));
+    // Of the id_token alone, which is signed.
+    const methods: unknown = sources[0]?.['amr'];
+    return {
+      id,
+      address: isProved ? address : null,
+      unprovedAddress: isProved ? null : address,
+      name: shown,
+      login: shown ?? address,
+      oidc: { key, issuer },
+      ...(Array.isArray(methods) && { methods: methods.filter((method) => typeof method === 'string') }),
+    };
+  }
+
+  return {
+    key,
+    name,
+    allowSignUp,
+    reach: async () => void (await configuration()),
+    async signInPage(state, verifier) {
+      const client = await configuration();
+      const url = oauth.buildAuthorizationUrl(client, {
+        redirect_uri: callback,
+        scope: provider.scopes.join(' '),
+        state,
+        nonce: nonceOf(verifier),
+        code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+        code_challenge_method: 'S256',
+      });
+      return url.href;
+    },
+    async identify(answer, { state, verifier }) {
+      const client = await configuration();
+      const url = new URL(callback);
+      for (const name of ['state', 'code', 'iss'] as const) {
+        const sent = answer[name];
+        if (sent !== undefined) url.searchParams.set(name, sent);
+      }
+      const tokens = await faultless('the code was not exchanged', () =>
+        oauth.authorizationCodeGrant(client, url, {
+          pkceCodeVerifier: verifier,
+          expectedState: state,
+          expectedNonce: nonceOf(verifier),
+          idTokenExpected: true,
+        }),
+      );
+      return identityOf(await faultless('the user could not be read', () => claimsOf(client, tokens)));
+    },
+  };
+}
+
+/** Amazon Cognito and others send booleans as texts. */
+const isTrue = (claim: unknown): boolean => claim === true || claim === 'true';
+
+const isInsecure = (issuer: string): boolean => issuer.startsWith('http:');
+
+/** The metadata of a provider. @throws when they cannot be read, or name another issuer */
+export async function discoverIssuer({
+  key,
+  issuer,
+  clientId,
+  fetch,
+}: Pick<IdentityProviderConfig, 'key' | 'issuer' | 'clientId'> & {
+  readonly fetch: oauth.CustomFetch;
+}): Promise<oauth.ServerMetadata> {
+  const discovered = await oauth.discovery(new URL(issuer), clientId, undefined, oauth.None(), {
+    timeout: TIMEOUT_SECONDS,
+    [oauth.customFetch]: fetch,
+    execute: isInsecure(issuer) ? [oauth.allowInsecureRequests] : [],
+  });
+  const server = discovered.serverMetadata();
+  // The library compares the parsed URLs, in which a final slash may differ.
+  if (server.issuer !== issuer) throw new ProviderFault(key, 'its metadata names another issuer');
+  return server;
+}
+
+/** Binds the id_token to the flow. The verifier itself stays secret until the code is exchanged. */
+const nonceOf = (verifier: string): string =>
+  createHash('sha256').update(`nonce ${verifier}`).digest('base64url');

@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import { readHeader, readSigned } from '../../crypto/tokens/jwt.ts';
+import type { Services } from '../../kernel/context.ts';
+import { uuid } from '../../kernel/input/values.ts';
+import { issuerOf, type LiveApp } from '../../apps/access/app.ts';
+
+/**
+ * ID tokens (OpenID Connect Core §2, openid §2): they tell an app who signed in. One has the client id as audience, and
+ * neither `type` nor `jti`, which every verifier of access tokens requires; so neither passes as the other.
+ */
+interface IdTokenInput {
+  readonly sessionId: string;
+  readonly userId: string;
+  readonly acr: 'aal1' | 'aal2';
+  readonly amr: readonly string[];
+  /** Seconds. */
+  readonly authTime: number;
+  readonly iat: number;
+  readonly exp: number;
+  readonly accessToken: string;
+  /** Null if the request had none, and after a refresh (OpenID Connect Core §12.2). */
+  readonly nonce: string | null;
+  /** Claims of user info; none unless the app has `idTokenClaims`. */
+  readonly claimed: Readonly<Record<string, unknown>>;
+}
+
+/** For which organization the user signed in (openid §12), in access tokens and id_tokens. */
+export const organizationClaims = ({ organization }: Pick<LiveApp, 'organization'>) =>
+  organization && { org_id: organization.id, org_name: organization.name };
+
+/** Signing is slow: call it outside of a transaction. */
+export const signIdToken = ({ keyring }: Services, app: LiveApp, input: IdTokenInput): Promise<string> =>
+  keyring.signDocument(app.tenantId, 'JWT', {
+    ...input.claimed,
+    sub: input.userId,
+    aud: app.clientId,
+    sid: input.sessionId,
+    auth_time: input.authTime,
+    acr: input.acr,
+    amr: input.amr,
+    ...organizationClaims(app),
+    ...(input.nonce === null ? {} : { nonce: input.nonce }),
+    at_hash: accessTokenHash(input.accessToken),
+    iat: input.iat,
+    exp: input.exp,
+  });
+
+/** The left half of the SHA-256 of the access token (OpenID Connect Core §3.1.3.6). */
+const accessTokenHash = (accessToken: string): string =>
+  createHash('sha256').update(accessToken, 'ascii').digest().subarray(0, 16).toString('base64url');
+
+/** What an id_token says about the session for which it was made. */
+export interface IdTokenHint {
+  readonly userId: string;
+  readonly sessionId: string;
+}
+
+/**
+ * Reads an id_token that this issuer made for this app, expired or not (OpenID Connect Core §3.1.2.1). Undefined for anything
+ * else. A hint proves only what was said before: it signs no user in.
+ */
+export async function readIdTokenHint(
+  { keyring, config }: Services,
+  app: LiveApp,
+  token: string,
+): Promise<IdTokenHint | undefined> {
+  const header = readHeader(token);
+  const key = header && (await keyring.verification(header.kid));
+  if (key?.tenantId !== app.tenantId) return undefined;
+  const claims = await readSigned(key.publicKey, token);
+  if (claims?.['iss'] !== issuerOf(config, app) || claims['aud'] !== app.clientId) return undefined;
+  if (claims['type'] !== undefined) return undefined;
+  const [user, session] = [uuid.safeParse(claims['sub']), uuid.safeParse(claims['sid'])];
+  return user.success && session.success ? { userId: user.data, sessionId: session.data } : undefined;
+}

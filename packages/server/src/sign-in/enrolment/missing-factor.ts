@@ -1,0 +1,54 @@
+import { newTotpSecret } from '../../crypto/tokens/totp.ts';
+import { acrOf } from '../../people/acr.ts';
+import { pageOf } from '../federation/answer-app.ts';
+import type { Run, Services } from '../../kernel/context.ts';
+import type { AppRequest } from '../../apps/access/app-request.ts';
+import { boundOrganization } from '../flow/bound-person.ts';
+import type { IdentifiedPerson } from '../flow/flow-data.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+import { isEnrolled } from '../../people/enrolment.ts';
+import { hasPasskey } from '../passkeys/has-passkey.ts';
+import { storeStep, type SignInState } from '../sso/sign-in-state.ts';
+
+/** The second factor that an app asks for with `acr_values` (openid §3), although its user may have none. */
+
+/** The app names them by preference (OpenID Connect Core §3.1.2.1), so the first that is known here counts. */
+export const asksSecondFactor = (acrValues: string | undefined): boolean =>
+  (acrValues ?? '').split(' ').find((value) => value === 'aal1' || value === 'aal2') === 'aal2';
+
+/**
+ * The page of the second factor that is still missing: to give one, or to add the first. A user who does not exist yet has
+ * nothing to which it could be added; they are asked the next time.
+ */
+export async function missingFactor(
+  db: Executor,
+  { asksFactor }: AppRequest,
+  { userId, amr }: IdentifiedPerson,
+): Promise<'secondFactor' | 'enrolment' | null> {
+  if (!asksFactor || userId === null || acrOf(amr) === 'aal2') return null;
+  return (await isEnrolled(db, userId)) || (await hasPasskey(db, userId)) ? 'secondFactor' : 'enrolment';
+}
+
+/**
+ * Whether the user signed in so recently that they may add a factor, as everywhere else. Where an organization vouched for them
+ * they may not: its provider would get a factor of theirs, which counts in other organizations too.
+ */
+export function mayAddFactor({ clock, config }: Services, person: IdentifiedPerson): boolean {
+  if (boundOrganization(person) !== undefined) return false;
+  const { stepUpMaxAgeMinutes: minutes } = config.auth;
+  const { authenticatedAt } = person;
+  return minutes === 0 || clock.now().getTime() - new Date(authenticatedAt).getTime() <= minutes * 60_000;
+}
+
+/** Moves the sign-in to that page. Nothing is added to the user before the first correct code. */
+export async function askFactor(
+  ctx: Run,
+  state: SignInState,
+  user: IdentifiedPerson,
+  page: 'secondFactor' | 'enrolment',
+): Promise<string> {
+  ctx.unchanged();
+  const secret = newTotpSecret().toString('base64url');
+  await storeStep(ctx, state, page === 'enrolment' ? { name: page, user, secret } : { name: page, user });
+  return pageOf(ctx.services.config, page);
+}

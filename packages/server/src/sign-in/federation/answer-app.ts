@@ -1,0 +1,53 @@
+import type { Config } from '../../config/config.ts';
+import { flowIdOf } from '../../crypto/tokens/flow-secret.ts';
+import {
+  responseParameters,
+  responseRedirect,
+  type AuthorizationResult,
+} from '../../apps/access/authorization-response.ts';
+import type { LiveApp } from '../../apps/access/app.ts';
+import { denyDevice } from '../devices/decide-device.ts';
+import type { AppRequest } from '../../apps/access/app-request.ts';
+import { beginFlow } from '../flow/flow.ts';
+import type { ProjectSignIn } from '../flow/flow-data.ts';
+import { failurePage } from './destination.ts';
+import { newVerifier } from '../../providers/github.ts';
+import type { Run } from '../../kernel/context.ts';
+
+/** The addresses of the pages of a sign-in to an app, by step. */
+export type StepName = ProjectSignIn['step']['name'];
+
+const pages: Record<StepName, string> = {
+  signIn: '/api/auth/project/sign-in',
+  secondFactor: '/api/auth/project/second-factor',
+  enrolment: '/api/auth/project/enrolment',
+  organization: '/api/auth/project/organization',
+  consent: '/api/auth/project/consent',
+  respond: '/api/auth/project/respond',
+};
+
+export const pagePath = (step: StepName): string => pages[step];
+/** The forms of the first page other than the one to sign in. */
+export const formPath = (form: 'signUp' | 'reset'): string =>
+  `${pages.signIn}?form=${form === 'signUp' ? 'sign-up' : 'reset'}`;
+export const pageOf = ({ appUrl }: Config, step: StepName): string => appUrl + pages[step];
+
+/**
+ * The address at which the browser takes the answer to the app. With the response mode `form_post` it is a page of this
+ * service, whose form posts the answer, so that no address contains it (OAuth 2.0 Form Post Response Mode).
+ */
+export async function answerApp(
+  ctx: Run,
+  app: LiveApp,
+  asked: AppRequest,
+  result: AuthorizationResult,
+): Promise<string> {
+  const { config } = ctx.services;
+  if (asked.device) return denyDevice(ctx, asked.device.hash);
+  if (asked.toService) return failurePage(config, asked, 'accessDenied');
+  const fields = responseParameters(config, app, asked, result);
+  if (asked.responseMode !== 'form_post') return responseRedirect(asked.redirectUri, fields);
+  const step = { name: 'respond', fields } as const;
+  const state = await beginFlow(ctx, 'project', { asked, verifier: newVerifier(), step });
+  return `${pageOf(config, 'respond')}?flow=${flowIdOf(state)}`;
+}

@@ -1,0 +1,259 @@
+import { and, eq, isNull } from 'drizzle-orm';
+import { loadSubjects } from '../../access/grants/grants.ts';
+import { nodeOfApp, type LiveApp } from '../../apps/access/app.ts';
+import { isServiceItself } from '../../apps/access/service-itself.ts';
+import { organizationsOf } from './sign-in-organization.ts';
+import { findAddressOwner } from '../../people/address.ts';
+import { userAsActor } from '../../people/user-node.ts';
+import type { Run, Services } from '../../kernel/context.ts';
+import type { UserRow } from '../../schema/people/user.ts';
+import { lockClaimants } from '../../people/address-claims.ts';
+import { authenticationMethods } from '../../schema/sign-in/authentication-method.ts';
+import { watchForExcessKeys } from '../../members/excess-keys/excess-keys.ts';
+import { admitMember, connectedMember, type ConnectedMember } from '../connections/member-admission.ts';
+import { organizationNode } from '../../members/organization.ts';
+import { addProjectUser } from '../../members/project.ts';
+import { roles } from '../../schema/rights/role.ts';
+import { lockSsoSession } from '../sso/lock.ts';
+import type { Proof } from '../flow/flow-data.ts';
+import { methodOfIdentity, providerKeyOf, type Identity } from '../../providers/provider.ts';
+import { admitToSlice } from './organization-decision.ts';
+import {
+  createVerifiedUser,
+  hasMaximumMethods,
+  linkAccount,
+  localPart,
+  lockAccount,
+  lockSignInUser,
+} from './match-identity.ts';
+
+/**
+ * A person who has proved their identity and may sign in to an app (identity §12): a user of its project, or any
+ * person if the app allows sign-up. This is decided at sign-in and again at consent. Before consent nothing is
+ * written but a second factor that they add, so a person who does not consent leaves no other data.
+ *
+ * As in `match-identity.ts`, only proof makes a person the owner of an address, and claims of others on it end.
+ */
+export interface SignInCandidate {
+  /** Null: the user will be created. */
+  readonly user: UserRow | null;
+  readonly name: string;
+  readonly address: string | null;
+  /** The user will join the project with the app's sign-up role. */
+  readonly joins: boolean;
+  /** The account at the provider will be linked to the user. */
+  readonly links: boolean;
+  /** They come through a connection of an organization, and sign in for it alone; absent: they do not. */
+  readonly member?: ConnectedMember;
+}
+
+/** The proof of an account at a provider. */
+export const proofOf = (identity: Identity): Proof => ({
+  provider: methodOfIdentity(identity).provider,
+  identity,
+});
+
+/** The address that the proof shows; null: none, or the proof names the user. */
+export function addressOf(proof: Proof): string | null {
+  if ('identity' in proof) return proof.identity.address;
+  return proof.provider === 'email' ? proof.address : null;
+}
+
+/**
+ * Decides who signs in. Null: the person may not sign in to the app, or has no room for the account at the provider. Only the
+ * refusal of an existing user who may not sign in anywhere is recorded. Locks account, address and user until commit.
+ */
+export async function resolveCandidate(
+  ctx: Run,
+  app: LiveApp,
+  proof: Proof,
+): Promise<SignInCandidate | null> {
+  const candidate = await findCandidate(ctx, app, proof);
+  if (candidate === null || !(await lacksRoom(ctx, candidate))) return candidate;
+  ctx.unchanged();
+  return null;
+}
+
+/** Whether the user has as many sign-in methods as they may have, so that the account cannot be linked. */
+export const lacksRoom = async ({ tx }: Run, { user, links }: SignInCandidate): Promise<boolean> =>
+  user !== null && links && hasMaximumMethods(tx, user.id);
+
+/** As `resolveCandidate`, also for a user without room for the account. */
+export async function findCandidate(ctx: Run, app: LiveApp, proof: Proof): Promise<SignInCandidate | null> {
+  const identity = 'identity' in proof ? proof.identity : undefined;
+  const linked = identity && (await lockAccount(ctx, identity));
+  const address = addressOf(proof);
+  if (!linked && address !== null) await lockClaimants(ctx, address);
+  const ownerId = linked?.userId ?? ('userId' in proof ? proof.userId : undefined);
+  const userId = ownerId ?? (address === null ? undefined : (await findAddressOwner(ctx.tx, address))?.id);
+  const user = userId === undefined ? null : await lockSignInUser(ctx, userId);
+  if (user === undefined) return null;
+  if (proof.provider === 'sso' && !(await lockSsoSession(ctx, proof.sessionId))) {
+    ctx.unchanged();
+    return null;
+  }
+  if (identity?.connection)
+    return resolveForConnection(ctx, app, { proof, identity, user, isLinked: !!linked });
+  if (isServiceItself(app)) return resolveForService(ctx, app, { proof, user, links: !linked });
+  if (await isSuspended(ctx, app)) {
+    ctx.unchanged();
+    return null;
+  }
+  const joins = user === null || !(await belongsToProject(ctx, app, user));
+  const allowsSignUp =
+    app.allowSignUp && app.signUpRoleId !== null && (user !== null || createsUsers(ctx.services, identity));
+  const organizations = user && joins && !allowsSignUp ? await organizationsOf(ctx.tx, app, user.id) : [];
+  const isAdmissible = !joins || allowsSignUp || organizations.length > 0;
+  if (!isAdmissible || (user === null && address === null)) {
+    ctx.unchanged();
+    return null;
+  }
+  const name = user?.name ?? statedName(proof) ?? localPart(address ?? '');
+  return { user, name, address, joins, links: identity !== undefined && !linked };
+}
+
+/** People of an organization who come through its own provider sign in for this organization. */
+async function resolveForConnection(
+  ctx: Run,
+  app: LiveApp,
+  {
+    proof,
+    identity,
+    user,
+    isLinked,
+  }: {
+    readonly proof: Proof;
+    readonly identity: Identity;
+    readonly user: UserRow | null;
+    readonly isLinked: boolean;
+  },
+): Promise<SignInCandidate | null> {
+  const member = await connectedMember(ctx, app, identity, { user, isLinked });
+  if (!member || (!isServiceItself(app) && (await isSuspended(ctx, app)))) {
+    ctx.unchanged();
+    return null;
+  }
+  const { address } = identity;
+  const name = user?.name ?? statedName(proof) ?? localPart(address ?? '');
+  return { user, name, address, joins: false, links: !isLinked, member };
+}
+
+/** At this service itself every user may sign in; who is none becomes one, where registration is open. */
+function resolveForService(
+  ctx: Run,
+  app: LiveApp,
+  { proof, user, links }: { readonly proof: Proof; readonly user: UserRow | null; readonly links: boolean },
+): SignInCandidate | null {
+  const identity = 'identity' in proof ? proof.identity : undefined;
+  const address = addressOf(proof);
+  const maySignUp = app.allowSignUp && address !== null && createsUsers(ctx.services, identity);
+  if (user === null && !maySignUp) {
+    ctx.unchanged();
+    return null;
+  }
+  const name = user?.name ?? statedName(proof) ?? localPart(address ?? '');
+  return { user, name, address, joins: false, links: identity !== undefined && links };
+}
+
+/** Whether people who come from this provider may become users; without a provider they may. */
+const createsUsers = ({ identityProviders }: Services, identity: Identity | undefined): boolean =>
+  identity === undefined || identityProviders.at(providerKeyOf(identity), 'app').allowSignUp;
+
+/** The name of a new user, by themselves or by their provider. */
+export function statedName(proof: Proof): string | null {
+  if (proof.provider === 'email') return proof.newUser?.name ?? null;
+  return 'identity' in proof ? proof.identity.name : null;
+}
+
+/** Apps of an organization that an operator suspended let no user sign in. */
+async function isSuspended({ tx, services }: Run, app: LiveApp): Promise<boolean> {
+  return (await services.resolver.scopeOf(app.scope, tx))?.isSuspended ?? false;
+}
+
+async function belongsToProject({ tx }: Run, { owner, tenantId }: LiveApp, user: UserRow): Promise<boolean> {
+  const isOrganization = owner.kind === 'organization';
+  const scope = {
+    accountId: isOrganization ? null : owner.id,
+    organizationId: isOrganization ? owner.id : null,
+    projectId: tenantId,
+  };
+  const [subject] = await loadSubjects(tx, [{ scope, userId: user.id }]);
+  return subject?.related ?? false;
+}
+
+/**
+ * Admits the result of `resolveCandidate`: creates the user as `newId`, links the account, and joins the project, as
+ * far as each is needed. Returns false when that is impossible; the caller must then roll back.
+ */
+export async function admitToApp(
+  ctx: Run,
+  app: LiveApp,
+  proof: Proof,
+  { user, name, address, joins, links, member }: SignInCandidate,
+  newId: string,
+): Promise<boolean> {
+  const { tx, services } = ctx;
+  const node = nodeOfApp(app);
+  const method = methodOf(proof);
+  if (user === null) {
+    if (address === null || method === null) return false;
+    const { locale = null, passwordHash: hash = null } = (proof.provider === 'email' && proof.newUser) || {};
+    const user = { userId: newId, hash };
+    const person = member
+      ? {
+          ...user,
+          node: organizationNode(member.connection.organizationId),
+          registrant: { address, name, locale, type: null },
+        }
+      : isServiceItself(app)
+        ? { ...user, registrant: { address, name, locale, type: 'personal' as const } }
+        : { ...user, node, registrant: { address, name, locale, type: null } };
+    await createVerifiedUser(ctx, person, method);
+  } else if (links && 'identity' in proof) {
+    if (address === null || !(await linkAccount(ctx, user, proof.identity, address))) return false;
+  } else if (method !== null) {
+    await tx
+      .update(authenticationMethods)
+      .set({ lastUsedAt: services.clock.now() })
+      .where(
+        and(
+          eq(authenticationMethods.userId, user.id),
+          eq(authenticationMethods.provider, method.provider),
+          eq(authenticationMethods.providerId, method.providerId),
+        ),
+      );
+  }
+  if (member) {
+    const person = { id: user?.id ?? newId, name };
+    return (await admitMember(ctx, member, person)) && admitToSlice(ctx, app, person);
+  }
+  if (!joins) return user === null || admitToSlice(ctx, app, user);
+  const role = await signUpRole(ctx, app);
+  const userId = user?.id ?? newId;
+  const by = { actor: userAsActor({ id: userId, name }), node };
+  if (!role) return false;
+  // A member of the project's organization may have keys in the project before joining it.
+  const endExcessKeys = await watchForExcessKeys(tx, services.builtIns.nouns, app.tenantId);
+  const joined = await addProjectUser(ctx, app.tenantId, { userId, roles: [role], by });
+  (await endExcessKeys(ctx.invalidate)).forEach(ctx.record);
+  return joined;
+}
+
+/** The sign-in method that the proof uses; null: a passkey, which is none, or a former sign-in, which used one. */
+function methodOf(proof: Proof) {
+  if (proof.provider === 'sso' || proof.provider === 'passkey') return null;
+  return 'identity' in proof
+    ? methodOfIdentity(proof.identity)
+    : ({ provider: 'email', providerKey: null, providerId: proof.address } as const);
+}
+
+/** The sign-up role, share-locked so that it cannot be deleted as unassigned before it is assigned. */
+async function signUpRole({ tx }: Run, { signUpRoleId }: LiveApp) {
+  if (signUpRoleId === null) return undefined;
+  const [role] = await tx
+    .select({ id: roles.id, tenantId: roles.tenantId })
+    .from(roles)
+    .where(and(eq(roles.id, signUpRoleId), isNull(roles.deletedAt)))
+    .for('share');
+  return role;
+}

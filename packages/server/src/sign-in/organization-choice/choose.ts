@@ -1,0 +1,32 @@
+import { acrOf } from '../../people/acr.ts';
+import { resolveCandidate } from '../federation/app-sign-in.ts';
+import type { Run } from '../../kernel/context.ts';
+import { startAgainError } from '../flow/flow.ts';
+import { isEnrolled } from '../../people/enrolment.ts';
+import { askConsent } from '../authorize/ask-consent.ts';
+import { appOf, assertOwnPage, denyAccess, flowAt } from '../authorize/steps.ts';
+
+interface Choice {
+  /** Id of the organization; absent: none. */
+  readonly organization?: string | undefined;
+  readonly form_token?: string | undefined;
+}
+
+/**
+ * Continues for the organization that the user chose. What the page did not offer is answered like an organization that
+ * does not exist.
+ * @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED
+ */
+export async function chooseOrganization(ctx: Run, { organization, form_token }: Choice): Promise<string> {
+  const { tx, services, call } = ctx;
+  assertOwnPage(call);
+  const flow = await flowAt(tx, services, call, 'organization', form_token);
+  const app = await appOf(tx, flow.asked);
+  const { user } = flow.step;
+  const candidate = await resolveCandidate(ctx, app, user.proof);
+  if (!candidate) return denyAccess(ctx, flow, app);
+  if (!candidate.user || candidate.user.id !== user.userId) throw startAgainError();
+  if (acrOf(user.amr) === 'aal1' && (await isEnrolled(tx, candidate.user.id))) throw startAgainError();
+  const asked = { ...flow.asked, organization: organization || null };
+  return askConsent(ctx, { ...flow, asked }, app, { user, candidate });
+}

@@ -1,0 +1,50 @@
+import { eq, inArray } from 'drizzle-orm';
+import type { LiveApp } from '../../apps/access/app.ts';
+import { choicesOf } from '../federation/organization-decision.ts';
+import type { IdentifiedPerson } from '../flow/flow-data.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+import { organizations } from '../../schema/tenants/organization.ts';
+
+/** What the pages show of the organizations of a user; `alone`: they may also sign in for none. */
+export interface ShownChoices {
+  readonly organizations: readonly {
+    readonly id: string;
+    readonly name: string;
+    /** The path of its logo. */
+    readonly logoPath: string | null;
+  }[];
+  readonly alone: boolean;
+}
+
+export async function shownChoices(
+  db: Executor,
+  app: LiveApp,
+  { userId }: IdentifiedPerson,
+): Promise<ShownChoices> {
+  if (userId === null) return { organizations: [], alone: false };
+  const { organizations: ofUser, alone } = await choicesOf(db, app, userId);
+  const rows = await db
+    .select({ id: organizations.id, logoUrl: organizations.logoUrl })
+    .from(organizations)
+    .where(
+      inArray(
+        organizations.id,
+        ofUser.map(({ id }) => id),
+      ),
+    );
+  const logoOf = new Map(rows.map(({ id, logoUrl }) => [id, logoUrl && new URL(logoUrl).pathname]));
+  return {
+    organizations: ofUser.map(({ id, name }) => ({ id, name, logoPath: logoOf.get(id) ?? null })),
+    alone,
+  };
+}
+
+/** The name of the organization with this id, on which an earlier step decided. */
+export async function chosenName(db: Executor, id: string | null | undefined): Promise<string | null> {
+  if (!id) return null;
+  const [row] = await db
+    .select({ name: organizations.name })
+    .from(organizations)
+    .where(eq(organizations.id, id));
+  return row?.name ?? null;
+}

@@ -1,0 +1,38 @@
+import type { Config } from '../../config/config.ts';
+import type { LiveApp } from '../../apps/access/app.ts';
+import { isOwnPicture } from '../../apps/branding/logo.ts';
+import type { Call } from '../../kernel/context.ts';
+
+/** What the pages show of the app. */
+interface AppProfile {
+  readonly name: string;
+  readonly logoUrl: string | null;
+  readonly homepageUrl: string | null;
+  readonly primaryColor: string | null;
+}
+
+/** What our own pages show of it beside that. */
+export interface PageProfile extends AppProfile {
+  /** The path of an uploaded logo. */
+  readonly logoPath: string | null;
+  /** By language, below the heading of the first page. */
+  readonly intro: Readonly<Partial<Record<Call['language'], string>>>;
+}
+
+/** A client that registered itself chose its own link, so no page of this service leads there. */
+export const profileOf = ({ name, logoUrl, primaryColor, ...app }: LiveApp): AppProfile => ({
+  name,
+  logoUrl,
+  homepageUrl: app.registrationHash === null ? app.homepageUrl : null,
+  primaryColor,
+});
+
+export function pageProfileOf({ appUrl, mail }: Config, app: LiveApp): PageProfile {
+  const { logoUrl, texts } = app;
+  const shown = texts.filter(({ purpose, text }) => purpose === 'signInPage' && text !== null);
+  return {
+    ...profileOf(app),
+    logoPath: isOwnPicture(appUrl, logoUrl) ? new URL(logoUrl).pathname : null,
+    intro: mail.appTexts ? Object.fromEntries(shown.map(({ language, text }) => [language, text])) : {},
+  };
+}

@@ -1,0 +1,51 @@
+import { countFailure, isLockedOut } from '../../people/lockout.ts';
+import { canSignIn } from '../../sessions/password-sign-in.ts';
+import type { Run } from '../../kernel/context.ts';
+import type { UserRow } from '../../schema/people/user.ts';
+import { nodeOfUser } from '../../people/user-node.ts';
+import { lockUser } from '../../people/lock-user.ts';
+import { useAssertion, type AssertionCheck, type PasskeyProof } from '../passkeys/assertion.ts';
+import { stopReset } from '../second-factor/reset.ts';
+import { delayToStep } from './constant-time-answer.ts';
+
+/** A check of a passkey that ended at `checkedAt`, a time of `performance.now()`. */
+export interface EndedAssertion {
+  readonly check: AssertionCheck;
+  readonly checkedAt: number;
+}
+
+interface AcceptedPasskey {
+  readonly user: UserRow;
+  readonly proof: PasskeyProof;
+}
+
+/**
+ * The user whom the passkey signs in, locked until commit. Null if it does not count, or if the user may not sign in from here:
+ * that is counted and recorded, and the answer takes as long for an unknown passkey. The challenge is used up, so commit.
+ */
+export async function acceptPasskey(
+  ctx: Run,
+  { check, checkedAt }: EndedAssertion,
+): Promise<AcceptedPasskey | null> {
+  const { tx, services, call } = ctx;
+  const { userId } = check;
+  const user = userId === null ? undefined : await lockUser(ctx, userId);
+  const isLocked = userId !== null && (await isLockedOut(tx, services, userId, call.network));
+  const isAllowed = user !== undefined && canSignIn(user) && !isLocked;
+  const proof = await useAssertion(ctx, isAllowed ? user.id : null, check);
+  if (user && proof) {
+    // Who still has a factor has not lost it.
+    if (proof.acr === 'aal2') await stopReset(tx, user.id);
+    return { user, proof };
+  }
+  delayToStep(ctx, checkedAt);
+  if (userId === null) {
+    ctx.unchanged();
+    return null;
+  }
+  if (user && check.isAttempt && !isLocked) await countFailure(tx, services, user.id, call.network);
+  const target = { type: 'User', id: userId };
+  const node = await nodeOfUser(tx, userId);
+  ctx.record({ outcome: 'failed', code: 'UNAUTHENTICATED', target, node });
+  return null;
+}

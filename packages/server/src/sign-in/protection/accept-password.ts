@@ -1,0 +1,47 @@
+import { eq } from 'drizzle-orm';
+import { passwords } from '../../schema/sign-in/authentication-method.ts';
+import { countFailure, isLockedOut } from '../../people/lockout.ts';
+import type { PasswordCheck } from '../../sessions/password-sign-in.ts';
+import type { Run } from '../../kernel/context.ts';
+import type { UserRow } from '../../schema/people/user.ts';
+import { nodeOfUser } from '../../people/user-node.ts';
+import { lockUser } from '../../people/lock-user.ts';
+import { delayToStep } from './constant-time-answer.ts';
+
+/** A password check that ended at `hashedAt`, a time of `performance.now()`. */
+export interface EndedCheck extends PasswordCheck {
+  readonly hashedAt: number;
+}
+
+/**
+ * The user whose password was right, locked until commit. Null if it was wrong, or if the user may not sign in from here:
+ * such an attempt is recorded, and counted unless the user is locked out. For an address without a user nothing is
+ * recorded, and the answer takes as long as for a wrong password.
+ */
+export async function acceptPassword(ctx: Run, checked: EndedCheck): Promise<UserRow | null> {
+  const { tx, services, call } = ctx;
+  const { user: candidate, matched, rehashed, hashedAt } = checked;
+  if (!candidate) {
+    ctx.unchanged();
+    delayToStep(ctx, hashedAt);
+    return null;
+  }
+  const node = await nodeOfUser(tx, candidate.id);
+  const user = await lockUser(ctx, candidate.id);
+  const [stored] = user ? await tx.select().from(passwords).where(eq(passwords.userId, user.id)) : [];
+  const lockedOut = await isLockedOut(tx, services, candidate.id, call.network);
+  // Since the check, another request may have changed the password, disabled the user or counted a failure.
+  const isValid = user?.status === 'active' && !lockedOut && matched !== null && stored?.hash === matched;
+  if (!user || !isValid) {
+    if (user && !lockedOut) await countFailure(tx, services, user.id, call.network);
+    delayToStep(ctx, hashedAt);
+    const target = { type: 'User', id: candidate.id };
+    ctx.record({ outcome: 'failed', code: 'UNAUTHENTICATED', target, node });
+    return null;
+  }
+  if (rehashed !== null) {
+    const updatedAt = services.clock.now();
+    await tx.update(passwords).set({ hash: rehashed, updatedAt }).where(eq(passwords.userId, user.id));
+  }
+  return user;
+}

@@ -1,0 +1,126 @@
+import type { Call, Services, Run } from '../../kernel/context.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+import { isOffered } from '../../apps/access/app.ts';
+import { pageOf } from '../federation/answer-app.ts';
+import { proofOf } from '../federation/app-sign-in.ts';
+import { lockAccount } from '../federation/match-identity.ts';
+import {
+  keyInFlow,
+  keyOfFlow,
+  ProviderFault,
+  type Identity,
+  type IdentityProvider,
+  type ProviderAnswer,
+} from '../../providers/provider.ts';
+import { newVerifier } from '../../providers/github.ts';
+import { advanceFlow, lockFlow, startAgainError } from '../flow/flow.ts';
+import type { SignInStep } from '../flow/flow-data.ts';
+import { mailCode, reachableAddress } from '../methods/request-code.ts';
+import { notOffered } from '../methods/not-offered.ts';
+import { appOf, commonPart, continueWithProof, flowAt, type ProjectFlow } from '../authorize/steps.ts';
+
+/** The way of a sign-in to an app through a provider: to its page, and back with who the person is (identity §12). */
+
+/**
+ * The URL at which the person signs in, or of the page that says why they cannot. `isReached`: whether the provider answers.
+ * @throws INVALID_TOKEN, PROVIDER_NOT_CONFIGURED
+ */
+export async function toProvider(ctx: Run, key: string, isReached = true): Promise<string> {
+  const { tx, services } = ctx;
+  ctx.unchanged();
+  const flow = await lockFirstStep(ctx);
+  if (!isOffered(services, await appOf(tx, flow.asked), key)) throw notOffered();
+  // What one provider learns from its URL must not fit the answer of another.
+  const verifier = newVerifier();
+  const step = { name: 'signIn', ...keyInFlow(key) } as const;
+  const shown = isReached ? step : { ...step, notice: 'providerFailed' as const };
+  const data = { asked: flow.asked, verifier, step: shown };
+  const state = await advanceFlow(ctx, 'project', flow.handle, data);
+  if (!isReached) return pageOf(services.config, 'signIn');
+  return services.identityProviders.at(key, 'app').signInPage(state, verifier);
+}
+
+/** The flow of this browser, locked until commit. A request at the same time may have advanced it: then it is read again. */
+export async function lockFirstStep({ tx, services, call }: Run): Promise<FirstStep> {
+  for (let attempt = 1; attempt <= 2; attempt += 1) {
+    const { handle } = await flowAt(tx, services, call, 'signIn');
+    const flow = await lockFlow(tx, services, 'project', handle);
+    if (flow?.step.name === 'signIn') return { ...flow, step: flow.step };
+  }
+  throw startAgainError();
+}
+
+type FirstStep = ProjectFlow & { readonly step: SignInStep };
+
+export interface FromProvider {
+  readonly flow: FirstStep;
+  readonly key: string;
+  readonly outcome: Identity | 'providerRefused' | 'providerFailed';
+}
+
+/**
+ * Asks the provider for the identity. It waits for the network, so call it in `prepare`.
+ * @throws INVALID_TOKEN without a flow of this browser, PROVIDER_NOT_CONFIGURED
+ */
+export async function fromProvider(
+  db: Executor,
+  services: Services,
+  call: Call,
+  { key, answer }: { readonly key: string; readonly answer: ProviderAnswer },
+): Promise<FromProvider> {
+  const provider = services.identityProviders.at(key, 'app');
+  return askProvider(services, await flowAt(db, services, call, 'signIn', answer.state), provider, answer);
+}
+
+/** Who the person is. The answer of one provider does not finish a sign-in that went to another. Never rejects for its faults. */
+export async function askProvider(
+  services: Services,
+  flow: FirstStep,
+  provider: IdentityProvider,
+  answer: ProviderAnswer,
+): Promise<FromProvider> {
+  const { key } = provider;
+  const { state, code, error } = answer;
+  if (error !== undefined) {
+    return { flow, key, outcome: error === 'access_denied' ? 'providerRefused' : 'providerFailed' };
+  }
+  if (code === undefined || keyOfFlow(flow.step) !== key) return { flow, key, outcome: 'providerFailed' };
+  try {
+    return { flow, key, outcome: await provider.identify(answer, { state, verifier: flow.verifier }) };
+  } catch (fault) {
+    if (!(fault instanceof ProviderFault)) throw fault;
+    services.warn(fault, `Sign-in to an app through ${provider.name} failed`);
+    return { flow, key, outcome: 'providerFailed' };
+  }
+}
+
+/**
+ * Continues with the identity, or returns to the ways to sign in with a notice. An address for which the provider does not
+ * vouch is proved by a mailed code first.
+ * @throws INVALID_TOKEN, PROVIDER_NOT_CONFIGURED
+ */
+export async function takeIdentity(ctx: Run, { flow, key, outcome }: FromProvider): Promise<string> {
+  const { tx, services } = ctx;
+  const app = await appOf(tx, flow.asked);
+  if (!isOffered(services, app, key)) throw notOffered();
+  if (typeof outcome !== 'string') {
+    if (outcome.address !== null || (await lockAccount(ctx, outcome))) {
+      return continueWithProof(ctx, flow, proofOf(outcome), ['fed']);
+    }
+    const address = reachableAddress(services, outcome.unprovedAddress ?? '');
+    if (address !== null) {
+      ctx.unchanged();
+      const step = { name: 'signIn', ...keyInFlow(key) } as const;
+      const handle = await advanceFlow(ctx, 'project', flow.handle, { ...commonPart(flow), step });
+      const purpose = { name: 'connection', identity: outcome } as const;
+      const shown = { form: 'signIn', ...keyInFlow(key) } as const;
+      await mailCode(ctx, { ...flow, handle, step }, { app, address, purpose, ...shown });
+      return pageOf(services.config, 'signIn');
+    }
+  }
+  ctx.unchanged();
+  const notice = typeof outcome === 'string' ? outcome : 'emailNotVerified';
+  const step = { name: 'signIn', notice, ...keyInFlow(key) } as const;
+  await advanceFlow(ctx, 'project', flow.handle, { ...commonPart(flow), step });
+  return pageOf(services.config, 'signIn');
+}

@@ -1,0 +1,17 @@
+import { and, eq } from 'drizzle-orm';
+import { sessions } from '../../schema/sign-in/session.ts';
+import type { Run } from '../../kernel/context.ts';
+import { liveSessions } from '../../sessions/live-sessions.ts';
+
+/**
+ * Whether the session is live; locks it until commit. So its end either comes before, and is seen, or comes after, and ends
+ * the session of an app that began in it.
+ */
+export async function lockSsoSession({ tx, services }: Pick<Run, 'tx' | 'services'>, id: string) {
+  const live = await tx
+    .select({ id: sessions.id })
+    .from(sessions)
+    .where(and(eq(sessions.id, id), liveSessions(services)))
+    .for('update');
+  return live.length > 0;
+}
