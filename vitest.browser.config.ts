@@ -11,6 +11,7 @@ export default defineConfig({
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
   test: {
     globalSetup: [
+      './scripts/generated-client.mjs',
       './packages/server/test/support/global-setup.ts',
       './packages/console/test/support/demo-data.ts',
     ],

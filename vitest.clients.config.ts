@@ -6,7 +6,11 @@ export default defineConfig({
   test: {
     include: ['test/clients/**/*.test.ts'],
     exclude: ['test/clients/node_modules/**'],
-    globalSetup: ['./packages/server/test/support/global-setup.ts', './test/clients/support/install.ts'],
+    globalSetup: [
+      './scripts/generated-client.mjs',
+      './packages/server/test/support/global-setup.ts',
+      './test/clients/support/install.ts',
+    ],
     testTimeout: 120_000,
     expect: { poll: { timeout: 10_000 } },
     hookTimeout: 60_000,

@@ -66,6 +66,8 @@ const broad = (): string[] =>
     /\/breadth\.ts'/.test(readFileSync(path, 'utf8')),
   );
 
+const globalSetup = ['./scripts/generated-client.mjs', './packages/server/test/support/global-setup.ts'];
+
 export default defineConfig({
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
   test: {
@@ -88,7 +90,7 @@ export default defineConfig({
           name: 'fast',
           include: tests,
           exclude: [...elsewhere, ...exhaustiveTests, ...processTests],
-          globalSetup: './packages/server/test/support/global-setup.ts',
+          globalSetup,
           provide: { breadth: 'pairwise' },
         },
       },
@@ -103,7 +105,7 @@ export default defineConfig({
             ...(onPostgres ? sameOnPostgres : []),
             ...(onPostgres && process.env['CI'] ? oneAtATime() : []),
           ],
-          globalSetup: './packages/server/test/support/global-setup.ts',
+          globalSetup,
           provide: { breadth: 'whole' },
         },
       },
@@ -113,7 +115,7 @@ export default defineConfig({
           name: 'processes',
           include: processTests,
           exclude: [...elsewhere, ...(onPostgres ? sameOnPostgres : [])],
-          globalSetup: './packages/server/test/support/global-setup.ts',
+          globalSetup,
           provide: { breadth: 'pairwise' },
         },
       },

@@ -18,7 +18,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     maxWorkers: 2,
     isolate: false,
-    globalSetup: './packages/server/test/support/global-setup.ts',
+    globalSetup: ['./scripts/generated-client.mjs', './packages/server/test/support/global-setup.ts'],
     provide: { withoutTenantFilter: true },
   },
 });

@@ -1,6 +1,7 @@
 /** Builds the admin console into the folder from which the service serves it, unless that is current. */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
+import { clientFolder, clientTable, ensureTable } from './generated-client.mjs';
 
 const root = join(import.meta.dirname, '..');
 export const consoleFolder = join(root, 'packages/server/dist/console');
@@ -17,7 +18,9 @@ function stamps() {
   const files = folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile() && !/\.test\.tsx?$/.test(entry.name))
-      .map((entry) => join(entry.parentPath, entry.name)),
+      .map((entry) => join(entry.parentPath, entry.name))
+      // The other files of the client are types, which change more often than the console.
+      .filter((path) => path === join(root, clientTable) || dirname(path) !== join(root, clientFolder)),
   );
   const read = [...files, join(root, 'scripts/console.mjs'), join(root, 'node_modules/.package-lock.json')];
   return JSON.stringify(
@@ -53,6 +56,7 @@ function publish(made) {
 }
 
 export async function buildConsole() {
+  await ensureTable();
   const now = stamps();
   if (isCurrent(now)) return;
   console.error('Building the console …');

@@ -84,6 +84,7 @@ async function buildPackage(name: PublishedPackage): Promise<void> {
   await cp(join(root, 'LICENSE'), join(folder, 'dist', 'LICENSE'));
 }
 
+await run(['scripts/generate-client.mjs']);
 for (const name of publishedPackages) await buildPackage(name);
 await run(['scripts/run.mjs', '--build-only', 'packages/server/src/main.ts']);
 await writeServicePackage(root);

@@ -9,6 +9,7 @@
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { clientForEsbuild, clientTable, ensureTable } from './generated-client.mjs';
 
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
@@ -40,6 +41,7 @@ const common = {
   target: 'node20',
   sourcemap: 'linked',
   metafile: true,
+  plugins: [clientForEsbuild],
   logLevel: 'warning',
   // Libraries in CommonJS ask for Node's modules in this way.
   banner: {
@@ -99,12 +101,16 @@ const stampsOf = (paths) =>
 const always = ['scripts/run.mjs', ...manifests, 'node_modules/.package-lock.json'];
 
 /** Whether what the last build wrote is what this one would write. */
-function isCurrent() {
+async function isCurrent() {
   try {
     const known = JSON.parse(readFileSync(record, 'utf8'));
-    return [known.read, known.wrote].every(
-      (stamps) => JSON.stringify(stampsOf(stamps.map(([path]) => path))) === JSON.stringify(stamps),
-    );
+    const isSame = () =>
+      [known.read, known.wrote].every(
+        (stamps) => JSON.stringify(stampsOf(stamps.map(([path]) => path))) === JSON.stringify(stamps),
+      );
+    if (!isSame()) return false;
+    if (known.read.some(([path]) => path === clientTable)) await ensureTable();
+    return isSame();
   } catch {
     return false;
   }
@@ -129,7 +135,7 @@ async function buildEntry() {
   write(record, JSON.stringify({ read: stampsOf([...always, ...own]), wrote: stampsOf(written) }));
 }
 
-if (!isCurrent()) {
+if (!(await isCurrent())) {
   // A build takes seconds, and half a minute on a busy machine.
   if (isService) console.error('Building the service …');
   await buildEntry();
