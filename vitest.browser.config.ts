@@ -12,7 +12,7 @@ export default defineConfig({
   test: {
     globalSetup: [
       './scripts/generated-client.mjs',
-      './packages/server/test/support/global-setup.ts',
+      './packages/server/test/support/databases/global-setup.ts',
       './packages/console/test/support/demo-data.ts',
     ],
     setupFiles: './packages/server/test/browser/close-contexts.ts',

@@ -8,7 +8,7 @@ export default defineConfig({
     exclude: ['test/clients/node_modules/**'],
     globalSetup: [
       './scripts/generated-client.mjs',
-      './packages/server/test/support/global-setup.ts',
+      './packages/server/test/support/databases/global-setup.ts',
       './test/clients/support/install.ts',
     ],
     testTimeout: 120_000,

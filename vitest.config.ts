@@ -66,7 +66,10 @@ const broad = (): string[] =>
     /\/breadth\.ts'/.test(readFileSync(path, 'utf8')),
   );
 
-const globalSetup = ['./scripts/generated-client.mjs', './packages/server/test/support/global-setup.ts'];
+const globalSetup = [
+  './scripts/generated-client.mjs',
+  './packages/server/test/support/databases/global-setup.ts',
+];
 
 export default defineConfig({
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
@@ -82,7 +85,7 @@ export default defineConfig({
     // Reloading the modules would cost each file two seconds. Tests keep their state in the app, not in modules.
     isolate: false,
     sequence: { sequencer: LongestFirst },
-    reporters: ['default', './packages/server/test/support/left-out.ts'],
+    reporters: ['default', './packages/server/test/support/app/left-out.ts'],
     projects: [
       {
         extends: true,

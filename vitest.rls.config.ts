@@ -18,7 +18,10 @@ export default defineConfig({
     hookTimeout: 60_000,
     maxWorkers: 2,
     isolate: false,
-    globalSetup: ['./scripts/generated-client.mjs', './packages/server/test/support/global-setup.ts'],
+    globalSetup: [
+      './scripts/generated-client.mjs',
+      './packages/server/test/support/databases/global-setup.ts',
+    ],
     provide: { withoutTenantFilter: true },
   },
 });

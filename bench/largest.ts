@@ -9,7 +9,7 @@ import {
   roleNames,
   userMetadata,
   widePolicy,
-} from '../packages/server/test/support/largest-questions.ts';
+} from '../packages/server/test/support/cases/largest-questions.ts';
 import { createClient } from '../packages/node/src/client.ts';
 import { countsOf, milliseconds } from './figures.ts';
 import { forgetPeak, memoryOf, request, send } from './load.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { compileCondition } from '@doorward/decision';
 import { describe, expect, it } from 'vitest';
 import { serveOwnApp } from '../packages/node/test/support/service.ts';
-import type { TestApp } from '../packages/server/test/support/app.ts';
+import type { TestApp } from '../packages/server/test/support/app/app.ts';
 import { comparable, runPage, type EarlierPage } from './support/page-shell.ts';
 
 /** The samples of the pages that teach run as they are printed, against the real service, and print what the page shows. */

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll } from 'vitest';
-import type { TestApp } from '../../../packages/server/test/support/app.ts';
-import type { Person } from '../../../packages/server/test/support/client.ts';
-import { startAtOwnAddress } from '../../../packages/server/test/support/own-address.ts';
+import type { TestApp } from '../../../packages/server/test/support/app/app.ts';
+import type { Person } from '../../../packages/server/test/support/app/client.ts';
+import { startAtOwnAddress } from '../../../packages/server/test/support/app/own-address.ts';
 import {
   appInProject,
   signInBrowser,
   type AppInProject,
-} from '../../../packages/server/test/support/project-app.ts';
+} from '../../../packages/server/test/support/sign-in/project-app.ts';
 
 const folder = join(import.meta.dirname, '..');
 

@@ -1,7 +1,7 @@
 /** What a page sends with its session: `fetch`, and the rights of the user. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Person } from '../../../server/test/support/client.ts';
+import type { Person } from '../../../server/test/support/app/client.ts';
 import { bundle, startAppPages, type AppPages } from '../support/app-pages.ts';
 import { clientScript, inPage, statesIn } from '../support/page-client.ts';
 import { startAppInBrowser, type AppInBrowser } from '../support/signed-in-browser.ts';

@@ -1,7 +1,7 @@
 /** The session of a page: shared by tabs, renewed by one of them, ended for all. */
 import type { BrowserContext, Page, Request } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Person } from '../../../server/test/support/client.ts';
+import type { Person } from '../../../server/test/support/app/client.ts';
 import { bundle } from '../support/app-pages.ts';
 import { clientScript, expectStatus, inPage, sessionIn, startedIn } from '../support/page-client.ts';
 import { startAppInBrowser, type AppInBrowser } from '../support/signed-in-browser.ts';

@@ -1,7 +1,7 @@
 /** Signing in from a page alone, in a real browser and through the hosted pages. */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Person } from '../../../server/test/support/client.ts';
+import type { Person } from '../../../server/test/support/app/client.ts';
 import { bundle, type AppPages } from '../support/app-pages.ts';
 import type { BoardApp } from '../support/board-app.ts';
 import {

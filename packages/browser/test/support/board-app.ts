@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 import { freePort } from '../../../../scripts/service.ts';
-import { startApp, type TestApp } from '../../../server/test/support/app.ts';
-import type { Person } from '../../../server/test/support/client.ts';
-import { appInProject, type AppInProject } from '../../../server/test/support/project-app.ts';
+import { startApp, type TestApp } from '../../../server/test/support/app/app.ts';
+import type { Person } from '../../../server/test/support/app/client.ts';
+import { appInProject, type AppInProject } from '../../../server/test/support/sign-in/project-app.ts';
 
 /** The service at an address of loopback, and an app whose users may read boards, and edit their own. */
 export interface BoardApp {

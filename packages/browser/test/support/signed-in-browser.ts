@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { closeContexts, sharedBrowser } from '../../../server/test/browser/watched.ts';
-import type { Person } from '../../../server/test/support/client.ts';
+import type { Person } from '../../../server/test/support/app/client.ts';
 import { startAppPages, type AppPages } from './app-pages.ts';
 import { startBoardApp, type BoardApp } from './board-app.ts';
 import { inPage, startedIn } from './page-client.ts';

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { roleWith } from '../../../server/test/support/project-app.ts';
+import { roleWith } from '../../../server/test/support/sign-in/project-app.ts';
 import { emptyFolder } from '../support/folder.ts';
 import { startWorld, type World } from '../support/service/world.ts';
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { firstOperator, operatorEnvironment } from '../../../server/test/support/operators.ts';
+import { firstOperator, operatorEnvironment } from '../../../server/test/support/tenants/operators.ts';
 import { emptyFolder } from '../support/folder.ts';
 import { startWorld, type World } from '../support/service/world.ts';
 

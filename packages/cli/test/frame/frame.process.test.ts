@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { pathToFileURL } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
-import { slowness } from '../../../server/test/support/slowness.ts';
+import { slowness } from '../../../server/test/support/app/slowness.ts';
 import { builtCommand } from '../support/run/built.ts';
 import { doorwardProcess, startDoorwardProcess } from '../support/run/process.ts';
 import { Servers } from '../support/servers.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { afterEach, expect, test } from 'vitest';
-import { certificateFor } from '../../../server/test/support/certificate.ts';
+import { certificateFor } from '../../../server/test/support/app/certificate.ts';
 import { checksOf, named } from '../support/machine/checks.ts';
 import { emptyFolder } from '../support/folder.ts';
 import { byLine, speakSmtp } from '../support/machine/line-protocol.ts';

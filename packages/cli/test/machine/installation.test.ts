@@ -5,7 +5,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { certificateFor } from '../../../server/test/support/certificate.ts';
+import { certificateFor } from '../../../server/test/support/app/certificate.ts';
 import { checksOf, named } from '../support/machine/checks.ts';
 import { doorward } from '../support/run/doorward.ts';
 import { emptyFolder } from '../support/folder.ts';

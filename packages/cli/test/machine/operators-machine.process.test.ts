@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { preparedDataDir } from '../../../server/test/support/prepared-data.ts';
+import { preparedDataDir } from '../../../server/test/support/databases/prepared-data.ts';
 import { callOrThrow, signUp, startService } from '../../../../scripts/service.ts';
 import type { Programs } from '../../src/installation/programs.ts';
 import { builtPrograms } from '../support/machine/built-programs.ts';

@@ -8,7 +8,7 @@ import {
   clientSecret,
   startOpenidProvider,
   type OpenidDouble,
-} from '../../../server/test/support/openid-provider.ts';
+} from '../../../server/test/support/sign-in/openid-provider.ts';
 import { clientOf, refusals, setUpConsole, signedIn, signIn, type ConsoleSetup } from '../support/console.ts';
 
 /** The identity provider of an organization: connected in the console, tried, used to sign in, and insisted on. */

@@ -5,7 +5,7 @@ import { callOrThrow, startService, type Service } from '../../../../scripts/ser
 import { violations } from '../../../server/test/browser/accessibility.ts';
 import { colorSchemesOf } from '../../../server/test/browser/looks.ts';
 import { photograph, sharedBrowser, watched, type Watched } from '../../../server/test/browser/watched.ts';
-import { preparedDataDir } from '../../../server/test/support/prepared-data.ts';
+import { preparedDataDir } from '../../../server/test/support/databases/prepared-data.ts';
 import { refusals, stored } from '../support/console.ts';
 
 /** The first run: from the link that the service prints to the overview of the console, and what a dead link says. */

@@ -8,7 +8,7 @@ import { startService, type Service } from '../../../../scripts/service.ts';
 import { closeContexts, sharedBrowser, watched, type Watched } from '../../../server/test/browser/watched.ts';
 import { openEmbedded } from '../../../server/src/db/connection/open.ts';
 import type { Executor } from '../../../server/src/kernel/scoped-db.ts';
-import { slowness } from '../../../server/test/support/slowness.ts';
+import { slowness } from '../../../server/test/support/app/slowness.ts';
 import { demoDataDir } from './demo-data.ts';
 
 /** The built service with its console, the demo data, and a browser. */

@@ -15,9 +15,9 @@ import {
   vendorOf,
   type Customer,
   type Vendor,
-} from '../../../server/test/support/grants.ts';
-import { redirectParameters, signInBrowser } from '../../../server/test/support/project-app.ts';
-import { visitor } from '../../../server/test/support/visitor.ts';
+} from '../../../server/test/support/tenants/grants.ts';
+import { redirectParameters, signInBrowser } from '../../../server/test/support/sign-in/project-app.ts';
+import { visitor } from '../../../server/test/support/app/visitor.ts';
 import { openShop, type Shop } from '../middleware/support/shop.ts';
 import { webListener } from '../middleware/support/web-listener.ts';
 

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { roleIdOf } from '../../../server/src/schema/rights/built-in-ids.ts';
-import { appToken } from '../../../server/test/support/app-token.ts';
-import { chanceFrom } from '../../../server/test/support/chance.ts';
+import { appToken } from '../../../server/test/support/sign-in/app-token.ts';
+import { chanceFrom } from '../../../server/test/support/cases/chance.ts';
 import {
   customerOf,
   grantTo,
@@ -12,9 +12,9 @@ import {
   vendorOf,
   type Customer,
   type Vendor,
-} from '../../../server/test/support/grants.ts';
-import { redirectParameters, signInBrowser } from '../../../server/test/support/project-app.ts';
-import { visitor } from '../../../server/test/support/visitor.ts';
+} from '../../../server/test/support/tenants/grants.ts';
+import { redirectParameters, signInBrowser } from '../../../server/test/support/sign-in/project-app.ts';
+import { visitor } from '../../../server/test/support/app/visitor.ts';
 import { composeDoorward, processPorts } from '../../src/doorward.ts';
 import { DoorwardError } from '../../src/errors.ts';
 import { guard } from '../../src/express.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { roleIdOf } from '../../../server/src/schema/rights/built-in-ids.ts';
-import { appToken } from '../../../server/test/support/app-token.ts';
+import { appToken } from '../../../server/test/support/sign-in/app-token.ts';
 import { createClient } from '../../src/client.ts';
 import { composeDoorward, processPorts } from '../../src/doorward.ts';
 import type { DecisionEvent } from '../../src/hooks.ts';

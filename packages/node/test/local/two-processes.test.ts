@@ -3,7 +3,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vi
 import { callOrThrow, signUp } from '../../../../scripts/service.ts';
 import { roleIdOf } from '../../../server/src/schema/rights/built-in-ids.ts';
 import { rowsOf } from '../../../server/src/db/query/rows.ts';
-import { figures, startTwoServices, type TwoServices } from '../../../server/test/support/two-services.ts';
+import {
+  figures,
+  startTwoServices,
+  type TwoServices,
+} from '../../../server/test/support/app/two-services.ts';
 import { composeDoorward } from '../../src/doorward.ts';
 import { platformClock } from '../../src/options/platform.ts';
 import { TokenError } from '../../src/errors.ts';

@@ -1,7 +1,7 @@
 /** The components in a real browser, with the session and the rights of a user of the service. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Person } from '../../../server/test/support/client.ts';
+import type { Person } from '../../../server/test/support/app/client.ts';
 import { bundle } from '../../../browser/test/support/app-pages.ts';
 import { inPage } from '../../../browser/test/support/page-client.ts';
 import { startAppInBrowser, type AppInBrowser } from '../../../browser/test/support/signed-in-browser.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { joined } from '../../test/contract/world.ts';
-import { startApp, type TestApp } from '../../test/support/app.ts';
-import type { Person } from '../../test/support/client.ts';
+import { startApp, type TestApp } from '../../test/support/app/app.ts';
+import type { Person } from '../../test/support/app/client.ts';
 import { openChanges, type Changes } from '../db/cache/changes.ts';
 import type { Principal } from '../kernel/context.ts';
 import type { CallerRights } from '../kernel/call/caller-rights.ts';
@@ -18,7 +18,7 @@ import {
 import { builtIns } from './built-in.ts';
 import { effectivePermissions } from './grants/effective.ts';
 import { createResolver, type Resolver } from './resolve.ts';
-import { noOperators } from '../../test/support/operators.ts';
+import { noOperators } from '../../test/support/tenants/operators.ts';
 
 /** Tables of callers, scopes and rights, with direct calls of the resolver to save requests. */
 let app: TestApp;

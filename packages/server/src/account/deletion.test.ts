@@ -8,10 +8,10 @@ import { entryHash, type ChainEntry } from '../events/audit/audit-chain.ts';
 import { createMailOutbox } from '../events/mail/mail-outbox.ts';
 import type { ScopeRef } from '../kernel/scope.ts';
 import { member } from '../../test/contract/world.ts';
-import { startOwnApp, type TestApp } from '../../test/support/app.ts';
-import { codeShown } from '../../test/support/authenticator.ts';
-import { storyTransports } from '../../test/support/breadth.ts';
-import { unique, type Answer, type Person, type Via } from '../../test/support/client.ts';
+import { startOwnApp, type TestApp } from '../../test/support/app/app.ts';
+import { codeShown } from '../../test/support/sign-in/authenticator.ts';
+import { storyTransports } from '../../test/support/cases/breadth.ts';
+import { unique, type Answer, type Person, type Via } from '../../test/support/app/client.ts';
 
 const DAY_MS = 86_400_000;
 // Transactions of the embedded database come one after the other: there is less to meet there.

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { roleIdOf } from '../schema/rights/built-in-ids.ts';
 import { rowsOf } from '../db/query/rows.ts';
 import type { ScopeRef } from '../kernel/scope.ts';
-import { startOwnApp, type TestApp } from '../../test/support/app.ts';
-import { codeShown } from '../../test/support/authenticator.ts';
-import { unique, type Person } from '../../test/support/client.ts';
+import { startOwnApp, type TestApp } from '../../test/support/app/app.ts';
+import { codeShown } from '../../test/support/sign-in/authenticator.ts';
+import { unique, type Person } from '../../test/support/app/client.ts';
 
 let app: TestApp;
 beforeAll(async () => {

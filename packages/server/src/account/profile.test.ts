@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../test/support/app.ts';
-import { storyTransports } from '../../test/support/breadth.ts';
+import { startApp, type TestApp } from '../../test/support/app/app.ts';
+import { storyTransports } from '../../test/support/cases/breadth.ts';
 import { auditLog } from '../schema/events/audit-log-entry.ts';
 import { events } from '../schema/events/event.ts';
 import { users } from '../schema/people/user.ts';

@@ -1,8 +1,8 @@
 import { and, eq } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../test/support/app.ts';
-import { storyTransports } from '../../test/support/breadth.ts';
-import { unique } from '../../test/support/client.ts';
+import { startApp, type TestApp } from '../../test/support/app/app.ts';
+import { storyTransports } from '../../test/support/cases/breadth.ts';
+import { unique } from '../../test/support/app/client.ts';
 import { events } from '../schema/events/event.ts';
 import { passwords } from '../schema/sign-in/authentication-method.ts';
 

@@ -1,9 +1,9 @@
 import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../test/support/app.ts';
-import { storyTransports } from '../../test/support/breadth.ts';
-import { unique } from '../../test/support/client.ts';
-import { appInProject, signInBrowser, type AppInProject } from '../../test/support/project-app.ts';
+import { startApp, type TestApp } from '../../test/support/app/app.ts';
+import { storyTransports } from '../../test/support/cases/breadth.ts';
+import { unique } from '../../test/support/app/client.ts';
+import { appInProject, signInBrowser, type AppInProject } from '../../test/support/sign-in/project-app.ts';
 import { isOwnPicture } from './branding/logo.ts';
 import { logos } from '../schema/tenants/logo.ts';
 import type { Mail } from '../kernel/ports.ts';

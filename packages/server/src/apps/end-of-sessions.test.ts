@@ -1,10 +1,10 @@
 import { eq, inArray, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { member } from '../../test/contract/world.ts';
-import { openAppSession } from '../../test/support/app-session.ts';
-import { startOwnApp, type TestApp } from '../../test/support/app.ts';
-import { isWhole, storyTransports } from '../../test/support/breadth.ts';
-import type { Person, Via } from '../../test/support/client.ts';
+import { openAppSession } from '../../test/support/app/app-session.ts';
+import { startOwnApp, type TestApp } from '../../test/support/app/app.ts';
+import { isWhole, storyTransports } from '../../test/support/cases/breadth.ts';
+import type { Person, Via } from '../../test/support/app/client.ts';
 import { roleIdOf } from '../schema/rights/built-in-ids.ts';
 import { SYSTEM_NODE } from '../schema/nodes.ts';
 import { events } from '../schema/events/event.ts';

@@ -1,8 +1,8 @@
 import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../test/support/app.ts';
-import { storyTransports } from '../../test/support/breadth.ts';
-import type { Person, Via } from '../../test/support/client.ts';
+import { startApp, type TestApp } from '../../test/support/app/app.ts';
+import { storyTransports } from '../../test/support/cases/breadth.ts';
+import type { Person, Via } from '../../test/support/app/client.ts';
 import { member } from '../../test/contract/world.ts';
 import { groupIdOf, roleIdOf } from '../schema/rights/built-in-ids.ts';
 import { createKek } from '../crypto/keys/kek.ts';

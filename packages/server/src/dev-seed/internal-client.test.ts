@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { startApp, type TestApp } from '../../test/support/app.ts';
+import { startApp, type TestApp } from '../../test/support/app/app.ts';
 import {
   createInternalClient,
   retryWhenBusy,

@@ -1,7 +1,7 @@
 import { serverAudits } from 'graphql-http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../test/support/app.ts';
+import { startApp, type TestApp } from '../../test/support/app/app.ts';
 
 /** What clients of GraphQL send beside a document, and what they read beside its data. */
 let app: TestApp;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../test/support/app.ts';
-import { leastToll } from '../../test/support/event-loop.ts';
+import { startApp, type TestApp } from '../../test/support/app/app.ts';
+import { leastToll } from '../../test/support/app/event-loop.ts';
 
 /** Short documents that request much, from a caller without a token. */
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../test/support/app.ts';
-import type { Person } from '../../test/support/client.ts';
-import { appInProject, type AppInProject } from '../../test/support/project-app.ts';
-import { challengeOf, consented, newVerifier } from '../../test/support/project-code.ts';
+import { startApp, type TestApp } from '../../test/support/app/app.ts';
+import type { Person } from '../../test/support/app/client.ts';
+import { appInProject, type AppInProject } from '../../test/support/sign-in/project-app.ts';
+import { challengeOf, consented, newVerifier } from '../../test/support/sign-in/project-code.ts';
 
 /** Which pages of other origins may read which answers (conventions §12). */
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { startApp } from '../../test/support/app.ts';
+import { startApp } from '../../test/support/app/app.ts';
 import { buttonColours, mailColours, schemes } from '../html/brand-colours.ts';
 import { contrast } from '../html/contrast.ts';
 

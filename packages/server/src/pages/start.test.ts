@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../test/support/app.ts';
+import { startApp, type TestApp } from '../../test/support/app/app.ts';
 
 /** The pages that a browser gets where a program gets JSON: the start page, unknown addresses and errors. */
 

@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { startApp, type TestApp } from '../../test/support/app.ts';
-import { closed } from '../../test/support/loopback.ts';
-import { startOpenidProvider, type OpenidDouble } from '../../test/support/openid-provider.ts';
+import { startApp, type TestApp } from '../../test/support/app/app.ts';
+import { closed } from '../../test/support/app/loopback.ts';
+import { startOpenidProvider, type OpenidDouble } from '../../test/support/sign-in/openid-provider.ts';
 import { createTargetGuard } from '../outgoing/target-guard.ts';
 import { guardedFetch } from './guarded-fetch.ts';
 import { createProviderLogos } from './logos.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startOwnApp, type TestApp } from '../../test/support/app.ts';
+import { startOwnApp, type TestApp } from '../../test/support/app/app.ts';
 import { sampleOfHashes } from './hash-sample.ts';
 
 let app: TestApp;

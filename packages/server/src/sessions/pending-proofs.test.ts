@@ -1,16 +1,16 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startApp, type TestApp } from '../../test/support/app.ts';
-import { unique, type Person } from '../../test/support/client.ts';
-import { startGithub, type GithubDouble } from '../../test/support/github.ts';
+import { startApp, type TestApp } from '../../test/support/app/app.ts';
+import { unique, type Person } from '../../test/support/app/client.ts';
+import { startGithub, type GithubDouble } from '../../test/support/sign-in/github.ts';
 import {
   appInProject,
   projectViewer,
   signInBrowser,
   redirectParameters,
   type AppInProject,
-} from '../../test/support/project-app.ts';
-import { visitor } from '../../test/support/visitor.ts';
+} from '../../test/support/sign-in/project-app.ts';
+import { visitor } from '../../test/support/app/visitor.ts';
 
 /** Proofs obtained with the old password are rejected after it was replaced. */
 let app: TestApp;

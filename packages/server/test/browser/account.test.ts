@@ -2,9 +2,9 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../../../../scripts/service.ts';
-import { startApp, type TestApp } from '../support/app.ts';
-import { codeShown } from '../support/authenticator.ts';
-import type { Person } from '../support/client.ts';
+import { startApp, type TestApp } from '../support/app/app.ts';
+import { codeShown } from '../support/sign-in/authenticator.ts';
+import type { Person } from '../support/app/client.ts';
 import { violations } from './accessibility.ts';
 import { lookName, looksOf } from './looks.ts';
 import { photograph, sharedBrowser, watched, type Watched } from './watched.ts';

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { freePort } from '../../../../scripts/service.ts';
-import { startApp, type TestApp } from '../support/app.ts';
-import { startGithub, type GithubDouble } from '../support/github.ts';
+import { startApp, type TestApp } from '../support/app/app.ts';
+import { startGithub, type GithubDouble } from '../support/sign-in/github.ts';
 import { violations } from './accessibility.ts';
 import { photograph, sharedBrowser, watched, type Watched } from './watched.ts';
 

@@ -6,8 +6,8 @@ import { roleIdOf } from '../../src/schema/rights/built-in-ids.ts';
 import { sessions } from '../../src/schema/sign-in/session.ts';
 import { users } from '../../src/schema/people/user.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
-import { startApp, type TestApp } from '../support/app.ts';
-import { unique, type Person } from '../support/client.ts';
+import { startApp, type TestApp } from '../support/app/app.ts';
+import { unique, type Person } from '../support/app/client.ts';
 import { photograph, sharedBrowser, watched, type Watched } from './watched.ts';
 
 const organization = 'Acme <img src=x onerror=alert(1)> {role}';

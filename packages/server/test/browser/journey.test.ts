@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type Service } from '../../../../scripts/service.ts';
-import { codeShown } from '../support/authenticator.ts';
-import { unique } from '../support/client.ts';
-import { preparedDataDir } from '../support/prepared-data.ts';
+import { codeShown } from '../support/sign-in/authenticator.ts';
+import { unique } from '../support/app/client.ts';
+import { preparedDataDir } from '../support/databases/prepared-data.ts';
 import { photograph, sharedBrowser, watched, type Watched } from './watched.ts';
 
 let service: Service;

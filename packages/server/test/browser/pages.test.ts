@@ -4,7 +4,7 @@
  */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startApp } from '../support/app.ts';
+import { startApp } from '../support/app/app.ts';
 import { photograph as photographed, sharedBrowser, watched } from './watched.ts';
 
 interface Pages {

@@ -10,9 +10,9 @@ import type { Browser, BrowserContextOptions, CDPSession, Locator } from 'playwr
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { call, freePort, mailedToken, startService, type Service } from '../../../../scripts/service.ts';
 import { roleIdOf } from '../../src/schema/rights/built-in-ids.ts';
-import { codeShown } from '../support/authenticator.ts';
-import { unique } from '../support/client.ts';
-import { preparedDataDir } from '../support/prepared-data.ts';
+import { codeShown } from '../support/sign-in/authenticator.ts';
+import { unique } from '../support/app/client.ts';
+import { preparedDataDir } from '../support/databases/prepared-data.ts';
 import { violations } from './accessibility.ts';
 import { looksOf } from './looks.ts';
 import { photograph, sharedBrowser, watched, type Watched } from './watched.ts';

@@ -1,8 +1,8 @@
 /** The page of a password reset in a real browser: opening it changes nothing, and the form replaces the password. */
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { startApp, type TestApp } from '../support/app.ts';
-import { unique, type Person } from '../support/client.ts';
+import { startApp, type TestApp } from '../support/app/app.ts';
+import { unique, type Person } from '../support/app/client.ts';
 import { photograph, sharedBrowser, watched, type Watched } from './watched.ts';
 
 let app: TestApp;

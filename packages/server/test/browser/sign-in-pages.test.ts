@@ -7,8 +7,13 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PageState } from '../../src/pages/sign-in/app-page.ts';
 import type { Link } from '../../src/pages/sign-in/methods/code-page.ts';
-import { startApp, type TestApp } from '../support/app.ts';
-import { flowCookie, initialState, startSignInPages, type SignInPages } from '../support/sign-in-pages.ts';
+import { startApp, type TestApp } from '../support/app/app.ts';
+import {
+  flowCookie,
+  initialState,
+  startSignInPages,
+  type SignInPages,
+} from '../support/sign-in/sign-in-pages.ts';
 import { violations } from './accessibility.ts';
 import { colorSchemesOf, lookName, looksOf } from './looks.ts';
 import { photograph, sharedBrowser, watched, type Watched } from './watched.ts';

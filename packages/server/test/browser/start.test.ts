@@ -1,8 +1,13 @@
 /** The start page, the page of an unknown address and the page of an error, in a real browser. */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startApp, type TestApp } from '../support/app.ts';
-import { appInProject, authorizePath, signInBrowser, type AppInProject } from '../support/project-app.ts';
+import { startApp, type TestApp } from '../support/app/app.ts';
+import {
+  appInProject,
+  authorizePath,
+  signInBrowser,
+  type AppInProject,
+} from '../support/sign-in/project-app.ts';
 import { violations } from './accessibility.ts';
 import { colorSchemesOf } from './looks.ts';
 import { photograph, sharedBrowser, watched } from './watched.ts';

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../../../../scripts/service.ts';
-import { startApp, type TestApp } from '../support/app.ts';
-import type { Person } from '../support/client.ts';
-import { appInProject, authorizePath, projectViewer, signInBrowser } from '../support/project-app.ts';
+import { startApp, type TestApp } from '../support/app/app.ts';
+import type { Person } from '../support/app/client.ts';
+import { appInProject, authorizePath, projectViewer, signInBrowser } from '../support/sign-in/project-app.ts';
 import { sharedBrowser, watched } from './watched.ts';
 
 let app: TestApp;

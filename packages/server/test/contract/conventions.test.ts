@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { tenants, type ScopeRef, type Tenant } from '../../src/kernel/scope.ts';
 import { operations } from '../../src/operations.ts';
-import { startApp, type TestApp } from '../support/app.ts';
+import { startApp, type TestApp } from '../support/app/app.ts';
 import { sampleInput } from './sample.ts';
 import { house, nowhere, type House } from './world.ts';
 

@@ -8,7 +8,7 @@ import {
   nodeTables,
   retainedTables,
 } from '../../src/db/tenancy/tenant-tree.ts';
-import { startApp, type TestApp } from '../support/app.ts';
+import { startApp, type TestApp } from '../support/app/app.ts';
 
 /**
  * Every table has a rule for the deletion of a node and of a user. A new table without one fails here: declare in

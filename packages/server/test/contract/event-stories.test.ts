@@ -10,11 +10,11 @@ import { webhookDeliveries } from '../../src/schema/webhooks/webhook-delivery.ts
 import { webhookSubscriptions } from '../../src/schema/webhooks/webhook-subscription.ts';
 import type { JsonSchema } from '../../src/kernel/output/json-schema.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
-import { startOwnApp, type TestApp } from '../support/app.ts';
-import { codeShown } from '../support/authenticator.ts';
-import { openAppSession } from '../support/app-session.ts';
-import type { Person, Via } from '../support/client.ts';
-import { firstOperator, installation, operatorEnvironment } from '../support/operators.ts';
+import { startOwnApp, type TestApp } from '../support/app/app.ts';
+import { codeShown } from '../support/sign-in/authenticator.ts';
+import { openAppSession } from '../support/app/app-session.ts';
+import type { Person, Via } from '../support/app/client.ts';
+import { firstOperator, installation, operatorEnvironment } from '../support/tenants/operators.ts';
 import { dataFaults } from './schema-check.ts';
 import { member } from './world.ts';
 

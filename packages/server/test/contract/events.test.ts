@@ -5,8 +5,8 @@ import { eventCatalogue, eventData, PING } from '../../src/webhooks/event-types/
 import { installationTypes } from '../../src/webhooks/event-types/installation-types.ts';
 import type { JsonSchema } from '../../src/kernel/output/json-schema.ts';
 import { operations } from '../../src/operations.ts';
-import { startApp, type TestApp } from '../support/app.ts';
-import { storyTransports } from '../support/breadth.ts';
+import { startApp, type TestApp } from '../support/app/app.ts';
+import { storyTransports } from '../support/cases/breadth.ts';
 import { dataFaults } from './schema-check.ts';
 
 /** The types of events are the same in the contract, in what is emitted, and in what the API lists. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startApp, type TestApp } from '../support/app.ts';
-import { storyTransports } from '../support/breadth.ts';
-import { type Person } from '../support/client.ts';
+import { startApp, type TestApp } from '../support/app/app.ts';
+import { storyTransports } from '../support/cases/breadth.ts';
+import type { Person } from '../support/app/client.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 
 /** The `fix` of each error detail says what the caller has to change. */

@@ -1,7 +1,14 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startOwnApp, type TestApp } from '../support/app.ts';
-import { customerOf, grantTo, memberOf, vendorOf, type Customer, type Vendor } from '../support/grants.ts';
+import { startOwnApp, type TestApp } from '../support/app/app.ts';
+import {
+  customerOf,
+  grantTo,
+  memberOf,
+  vendorOf,
+  type Customer,
+  type Vendor,
+} from '../support/tenants/grants.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 
 /**

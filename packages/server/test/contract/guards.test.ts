@@ -5,9 +5,9 @@ import { roleIdOf } from '../../src/schema/rights/built-in-ids.ts';
 import type { NamedOperation } from '../../src/kernel/operation.ts';
 import type { ScopeRef, Tenant } from '../../src/kernel/scope.ts';
 import { declaredPermissions, operations } from '../../src/operations.ts';
-import { startApp, type TestApp } from '../support/app.ts';
-import { portion } from '../support/breadth.ts';
-import { transports, type Answer, type CallOptions, type Via } from '../support/client.ts';
+import { startApp, type TestApp } from '../support/app/app.ts';
+import { portion } from '../support/cases/breadth.ts';
+import { transports, type Answer, type CallOptions, type Via } from '../support/app/client.ts';
 import { idMembers, nameableTenants, sampleInput } from './sample.ts';
 import {
   digest,

@@ -3,13 +3,13 @@ import pg from 'pg';
 import type { z } from 'zod';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { takesIdempotencyKey, type NamedOperation } from '../../src/kernel/operation.ts';
-import { dereferenced } from '../support/openapi-document.ts';
+import { dereferenced } from '../support/cases/openapi-document.ts';
 import { pascalTenant, type ScopeRef, type Tenant } from '../../src/kernel/scope.ts';
 import { operations } from '../../src/operations.ts';
-import { startApp, type TestApp } from '../support/app.ts';
-import { PasskeyDevice } from '../support/passkey-device.ts';
-import { storyTransports } from '../support/breadth.ts';
-import { graphqlRequest, transports, unique, type Answer, type Via } from '../support/client.ts';
+import { startApp, type TestApp } from '../support/app/app.ts';
+import { PasskeyDevice } from '../support/sign-in/passkey-device.ts';
+import { storyTransports } from '../support/cases/breadth.ts';
+import { graphqlRequest, transports, unique, type Answer, type Via } from '../support/app/client.ts';
 import { sampleInput } from './sample.ts';
 import { digest, domainFor, house, keyToken, type House, isOfInstallation } from './world.ts';
 

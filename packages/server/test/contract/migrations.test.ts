@@ -4,7 +4,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { objectionsTo, statementsOf } from '../support/migration-rule.ts';
+import { objectionsTo, statementsOf } from '../support/databases/migration-rule.ts';
 
 /** No running process is of a version before this migration: the rule applies to later ones. */
 const BASELINE = '0017_project_sign_in_mails.sql';

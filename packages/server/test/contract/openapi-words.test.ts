@@ -3,7 +3,7 @@ import { sentEvents } from '../../src/webhooks/event-types/sent-events.ts';
 import { schemasOf, type JsonSchema } from '../../src/kernel/output/json-schema.ts';
 import { operations, tagDescriptions } from '../../src/operations.ts';
 import { buildOpenapi } from '../../src/openapi/openapi.ts';
-import { dereferenced } from '../support/openapi-document.ts';
+import { dereferenced } from '../support/cases/openapi-document.ts';
 import { faultsOf, type Document } from './schema-check.ts';
 
 /** Descriptions and examples of the OpenAPI document: every part has a description, and every example can be sent. */

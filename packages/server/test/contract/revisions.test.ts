@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSeenTransactions } from '../../src/db/cache/seen-transactions.ts';
 import { createRevisions } from '../../src/db/cache/revisions.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
-import { startApp, type TestApp } from '../support/app.ts';
-import { storyTransports } from '../support/breadth.ts';
-import { unique, type Answer, type Person } from '../support/client.ts';
+import { startApp, type TestApp } from '../support/app/app.ts';
+import { storyTransports } from '../support/cases/breadth.ts';
+import { unique, type Answer, type Person } from '../support/app/client.ts';
 
 /** Every mutation returns a revision, and a query with a revision is never answered from an older state. */
 let app: TestApp;

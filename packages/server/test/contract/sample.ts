@@ -4,7 +4,7 @@ import { definitionName, schemasOf, type JsonSchema } from '../../src/kernel/out
 import type { NamedOperation } from '../../src/kernel/operation.ts';
 import type { ScopeRef, Tenant } from '../../src/kernel/scope.ts';
 import { operations } from '../../src/operations.ts';
-import { unique } from '../support/client.ts';
+import { unique } from '../support/app/client.ts';
 
 /**
  * The smallest input that an operation accepts, generated from its JSON schema: required members only. Values come

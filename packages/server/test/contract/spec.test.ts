@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import { operations } from '../../src/operations.ts';
-import { startApp, type TestApp } from '../support/app.ts';
+import { startApp, type TestApp } from '../support/app/app.ts';
 import { schemas } from './sample.ts';
 import { kinds, rows, type Facts, type Live } from './spec-tables.ts';
-import { dereferenced } from '../support/openapi-document.ts';
+import { dereferenced } from '../support/cases/openapi-document.ts';
 
 /** Each row of the tables of the specification is true of the declarations, the documents or the running service. */
 let app: TestApp;

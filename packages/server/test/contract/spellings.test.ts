@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { roleIdOf } from '../../src/schema/rights/built-in-ids.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
-import { startApp, type TestApp } from '../support/app.ts';
-import { unique, type Person } from '../support/client.ts';
+import { startApp, type TestApp } from '../support/app/app.ts';
+import { unique, type Person } from '../support/app/client.ts';
 
 let app: TestApp;
 let owner: Person;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { roleIdOf } from '../../src/schema/rights/built-in-ids.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
-import { isFraming, startApp, type TestApp } from '../support/app.ts';
-import { storyTransports } from '../support/breadth.ts';
-import { type Person } from '../support/client.ts';
+import { isFraming, startApp, type TestApp } from '../support/app/app.ts';
+import { storyTransports } from '../support/cases/breadth.ts';
+import type { Person } from '../support/app/client.ts';
 
 /**
  * The number of statements of a call once the caller and the scope are cached: it must not grow with the length of a

@@ -4,9 +4,9 @@ import { roleIdOf } from '../../src/schema/rights/built-in-ids.ts';
 import type { NamedOperation } from '../../src/kernel/operation.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import { operations } from '../../src/operations.ts';
-import { startApp, type TestApp } from '../support/app.ts';
-import { combinations, isWhole } from '../support/breadth.ts';
-import { transports, unique, type Answer, type Via } from '../support/client.ts';
+import { startApp, type TestApp } from '../support/app/app.ts';
+import { combinations, isWhole } from '../support/cases/breadth.ts';
+import { transports, unique, type Answer, type Via } from '../support/app/client.ts';
 import {
   customerOf,
   granted,
@@ -15,7 +15,7 @@ import {
   vendorOf,
   type Customer,
   type Vendor,
-} from '../support/grants.ts';
+} from '../support/tenants/grants.ts';
 import { sampleInput } from './sample.ts';
 import { digest, joined, keyToken, nounOf } from './world.ts';
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../src/operations.ts';
 import type { NamedOperation } from '../../src/kernel/operation.ts';
-import { startApp, type TestApp } from '../support/app.ts';
-import { combinations, isWhole } from '../support/breadth.ts';
-import { transports, type Answer, type Via } from '../support/client.ts';
+import { startApp, type TestApp } from '../support/app/app.ts';
+import { combinations, isWhole } from '../support/cases/breadth.ts';
+import { transports, type Answer, type Via } from '../support/app/client.ts';
 import { idMembers, sampleInput } from './sample.ts';
 import { digest, house, nounOf, nowhere, type House } from './world.ts';
 

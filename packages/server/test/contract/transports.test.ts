@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { NamedOperation } from '../../src/kernel/operation.ts';
 import type { Tenant } from '../../src/kernel/scope.ts';
 import { operations } from '../../src/operations.ts';
-import { startOwnApp, type TestApp } from '../support/app.ts';
-import type { Answer, Via } from '../support/client.ts';
+import { startOwnApp, type TestApp } from '../support/app/app.ts';
+import type { Answer, Via } from '../support/app/client.ts';
 import { nounOf, sampleInput } from './sample.ts';
 import { house, isOfInstallation, type House } from './world.ts';
 

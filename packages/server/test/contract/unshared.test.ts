@@ -7,11 +7,11 @@ import { openChanges, type Changes } from '../../src/db/cache/changes.ts';
 import type { Principal } from '../../src/kernel/context.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import { declaredPermissions, operations } from '../../src/operations.ts';
-import { startApp, type TestApp } from '../support/app.ts';
-import { codeShown } from '../support/authenticator.ts';
-import { storyTransports } from '../support/breadth.ts';
-import { transports, unique, type Person, type Via } from '../support/client.ts';
-import { noOperators } from '../support/operators.ts';
+import { startApp, type TestApp } from '../support/app/app.ts';
+import { codeShown } from '../support/sign-in/authenticator.ts';
+import { storyTransports } from '../support/cases/breadth.ts';
+import { transports, unique, type Person, type Via } from '../support/app/client.ts';
+import { noOperators } from '../support/tenants/operators.ts';
 
 /**
  * A cached decision is never returned for another question: the same pair is checked by different users, tokens and

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
-import { startOwnApp, type TestApp } from '../support/app.ts';
-import type { Person } from '../support/client.ts';
-import { customerOf, grantTo, memberOf, vendorOf, type Vendor } from '../support/grants.ts';
+import { startOwnApp, type TestApp } from '../support/app/app.ts';
+import type { Person } from '../support/app/client.ts';
+import { customerOf, grantTo, memberOf, vendorOf, type Vendor } from '../support/tenants/grants.ts';
 
 /** The owner changes a role that 10,000 users of one customer have: how long until a check of one of them follows. */
 const USERS = 10_000;

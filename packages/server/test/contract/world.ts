@@ -5,8 +5,8 @@ import { SYSTEM_NODE } from '../../src/schema/nodes.ts';
 import { pascalTenant, tenants, type ScopeRef, type Tenant } from '../../src/kernel/scope.ts';
 import { operations } from '../../src/operations.ts';
 import type { NamedOperation } from '../../src/kernel/operation.ts';
-import type { TestApp } from '../support/app.ts';
-import type { Person } from '../support/client.ts';
+import type { TestApp } from '../support/app/app.ts';
+import type { Person } from '../support/app/client.ts';
 import { nounOf, sampleInput } from './sample.ts';
 
 export { nounOf };

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import { isInstallationPermission } from '../../src/access/installation-roles.ts';
 import { declaredPermissions, operations } from '../../src/operations.ts';
-import { startApp, type TestApp } from '../support/app.ts';
-import { storyTransports } from '../support/breadth.ts';
-import { type Person, type Via } from '../support/client.ts';
+import { startApp, type TestApp } from '../support/app/app.ts';
+import { storyTransports } from '../support/cases/breadth.ts';
+import type { Person, Via } from '../support/app/client.ts';
 import {
   byName,
   every,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
-import type { TestApp } from '../support/app.ts';
-import type { Person, Via } from '../support/client.ts';
+import type { TestApp } from '../support/app/app.ts';
+import type { Person, Via } from '../support/app/client.ts';
 import type { Ids } from './acts.ts';
 import { createRows, makeKeys, openPlace, takeAway, takeIn } from './building.ts';
 import type { CaseFile, World } from './case-file.ts';

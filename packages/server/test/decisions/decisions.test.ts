@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../support/app.ts';
-import { storyTransports } from '../support/breadth.ts';
-import { transports, type Via } from '../support/client.ts';
+import { startApp, type TestApp } from '../support/app/app.ts';
+import { storyTransports } from '../support/cases/breadth.ts';
+import { transports, type Via } from '../support/app/client.ts';
 import { caseFiles, readCaseFile, type Attempt, type CaseFile, type Question } from './case-file.ts';
 import { decideOver, tryOver } from './over-api.ts';
 import { decidePurely, tryPurely } from './pure.ts';

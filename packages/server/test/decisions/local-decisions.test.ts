@@ -10,12 +10,12 @@ import {
 import { roleIdOf, type RoleName } from '../../src/schema/rights/built-in-ids.ts';
 import type { JsonObject } from '../../src/kernel/input/values.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
-import { startApp, type TestApp } from '../support/app.ts';
-import { appToken } from '../support/app-token.ts';
-import { chanceFrom } from '../support/chance.ts';
-import { unique } from '../support/client.ts';
-import { firmOf, type Firm } from '../support/firm.ts';
-import { snapshotReader, type Reader } from '../support/snapshots.ts';
+import { startApp, type TestApp } from '../support/app/app.ts';
+import { appToken } from '../support/sign-in/app-token.ts';
+import { chanceFrom } from '../support/cases/chance.ts';
+import { unique } from '../support/app/client.ts';
+import { firmOf, type Firm } from '../support/tenants/firm.ts';
+import { snapshotReader, type Reader } from '../support/tenants/snapshots.ts';
 
 /**
  * A process that decides by a snapshot, and by the changes that it polls, gives the same answers as the service, in every

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
-import type { TestApp } from '../support/app.ts';
-import type { Person, Via } from '../support/client.ts';
+import type { TestApp } from '../support/app/app.ts';
+import type { Person, Via } from '../support/app/client.ts';
 
 /**
  * Adds people to tenants and removes them: through the API where it has an operation, else as rows. The API adds to a

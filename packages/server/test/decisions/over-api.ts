@@ -1,5 +1,5 @@
-import type { TestApp } from '../support/app.ts';
-import type { Answer, Via } from '../support/client.ts';
+import type { TestApp } from '../support/app/app.ts';
+import type { Answer, Via } from '../support/app/client.ts';
 import { actOf } from './acts.ts';
 import type { Attempt, Question } from './case-file.ts';
 import type { Answered, Outcome } from './pure.ts';

@@ -3,8 +3,8 @@ import { roleIdOf } from '../../src/schema/rights/built-in-ids.ts';
 import type { Remedy } from '@doorward/decision/explain';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import type { JsonObject } from '../../src/kernel/input/values.ts';
-import { startApp, type TestApp } from '../support/app.ts';
-import { transports, type Person } from '../support/client.ts';
+import { startApp, type TestApp } from '../support/app/app.ts';
+import { transports, type Person } from '../support/app/client.ts';
 import { joinOrganization } from './memberships.ts';
 import { doWhatIsSaid, type Question } from './remedy-doer.ts';
 

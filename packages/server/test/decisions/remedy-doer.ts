@@ -1,8 +1,8 @@
 import type { Remedy } from '@doorward/decision/explain';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import type { JsonObject } from '../../src/kernel/input/values.ts';
-import type { TestApp } from '../support/app.ts';
-import type { Person, Via } from '../support/client.ts';
+import type { TestApp } from '../support/app/app.ts';
+import type { Person, Via } from '../support/app/client.ts';
 
 /** Does through the API what an explanation says, as an owner who knows nothing except the response. */
 export interface Question {

@@ -1,6 +1,6 @@
 import type { ScopeRef } from '../../src/kernel/scope.ts';
-import type { TestApp } from '../support/app.ts';
-import type { Person, Via } from '../support/client.ts';
+import type { TestApp } from '../support/app/app.ts';
+import type { Person, Via } from '../support/app/client.ts';
 import type { World } from './case-file.ts';
 import { rows } from './role-graph.ts';
 import { findRow, withIds } from './world-names.ts';

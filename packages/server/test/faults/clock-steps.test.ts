@@ -5,8 +5,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mails } from '../../src/schema/events/mail.ts';
-import { startOwnApp, type TestApp } from '../support/app.ts';
-import type { Person } from '../support/client.ts';
+import { startOwnApp, type TestApp } from '../support/app/app.ts';
+import type { Person } from '../support/app/client.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -4,8 +4,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { openPostgres, type Database } from '../../src/db/connection/open.ts';
 import { rowsOf } from '../../src/db/query/rows.ts';
-import { startOwnApp, type TestApp } from '../support/app.ts';
-import type { Person } from '../support/client.ts';
+import { startOwnApp, type TestApp } from '../support/app/app.ts';
+import type { Person } from '../support/app/client.ts';
 
 const REPLIES = Number(process.env['COMMIT_REPLIES'] ?? 40);
 const SIDE_BY_SIDE = 8;

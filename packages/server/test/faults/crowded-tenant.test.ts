@@ -5,8 +5,8 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { rowsOf } from '../../src/db/query/rows.ts';
-import { startOwnApp, type TestApp } from '../support/app.ts';
-import type { Person } from '../support/client.ts';
+import { startOwnApp, type TestApp } from '../support/app/app.ts';
+import type { Person } from '../support/app/client.ts';
 
 const CHANGES = 1000;
 const AT_A_TIME = 50;

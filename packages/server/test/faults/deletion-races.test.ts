@@ -3,8 +3,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { rowsOf } from '../../src/db/query/rows.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
-import { startOwnApp, type TestApp } from '../support/app.ts';
-import { unique, type Answer, type OperationName, type Person } from '../support/client.ts';
+import { startOwnApp, type TestApp } from '../support/app/app.ts';
+import { unique, type Answer, type OperationName, type Person } from '../support/app/client.ts';
 
 /**
  * What is created or changed in an organization while it is being deleted is either deleted with it or refused as in a

@@ -17,8 +17,8 @@ import {
   type Service,
   type SignedUp,
 } from '../../../../scripts/service.ts';
-import { ownPostgres, serverBinaries, type OwnPostgres } from '../support/own-postgres.ts';
-import { smallDisk, type SmallDisk } from '../support/small-disk.ts';
+import { ownPostgres, serverBinaries, type OwnPostgres } from '../support/databases/own-postgres.ts';
+import { smallDisk, type SmallDisk } from '../support/databases/small-disk.ts';
 
 let disk: SmallDisk | null = null;
 let postgres: OwnPostgres | null = null;

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { rowsOf } from '../../src/db/query/rows.ts';
-import { startOwnApp, type TestApp } from '../support/app.ts';
-import type { Answer } from '../support/client.ts';
+import { startOwnApp, type TestApp } from '../support/app/app.ts';
+import type { Answer } from '../support/app/client.ts';
 
 /** The database decides who the first user is: of any number of requests one succeeds, and none gets a 5xx. */
 const password = 'three lanterns in the harbour';

@@ -17,8 +17,8 @@ import {
   type Service,
   type SignedUp,
 } from '../../../../scripts/service.ts';
-import { useNewerFeatures } from '../support/newer-features.ts';
-import { postgresDatabase, type TestDatabase } from '../support/postgres.ts';
+import { useNewerFeatures } from '../support/cases/newer-features.ts';
+import { postgresDatabase, type TestDatabase } from '../support/databases/postgres.ts';
 import { buildFormerVersion, type FormerVersion } from '../support/upgrade/former-version.ts';
 
 const ROUNDS = Number(process.env['UPGRADE_ROUNDS'] ?? 1);

@@ -16,10 +16,10 @@ import {
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { JsonSchema } from '../../src/kernel/output/json-schema.ts';
 import { house, type House } from '../contract/world.ts';
-import { dereferenced } from '../support/openapi-document.ts';
-import { startOwnApp, type TestApp } from '../support/app.ts';
-import { chanceFrom } from '../support/chance.ts';
-import { drawn, members, type Drawing } from '../support/odd-values.ts';
+import { dereferenced } from '../support/cases/openapi-document.ts';
+import { startOwnApp, type TestApp } from '../support/app/app.ts';
+import { chanceFrom } from '../support/cases/chance.ts';
+import { drawn, members, type Drawing } from '../support/cases/odd-values.ts';
 
 /**
  * Requests generated from the documents that the service publishes, valid and invalid ones. Every one is answered with

@@ -2,9 +2,16 @@ import { sql } from 'drizzle-orm';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { rowsOf } from '../../src/db/query/rows.ts';
-import { startOwnApp, type TestApp } from '../support/app.ts';
-import type { Answer } from '../support/client.ts';
-import { customerOf, grantTo, memberOf, vendorOf, type Customer, type Vendor } from '../support/grants.ts';
+import { startOwnApp, type TestApp } from '../support/app/app.ts';
+import type { Answer } from '../support/app/client.ts';
+import {
+  customerOf,
+  grantTo,
+  memberOf,
+  vendorOf,
+  type Customer,
+  type Vendor,
+} from '../support/tenants/grants.ts';
 
 /**
  * Roles and keys that a customer gives while its grant ends, or loses the role: whichever comes first, nothing outlives

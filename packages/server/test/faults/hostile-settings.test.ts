@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { openPostgres } from '../../src/db/connection/open.ts';
 import { DatabaseUnusable } from '../../src/db/preparation/database-unusable.ts';
 import { prepareDatabase } from '../../src/db/preparation/migrate.ts';
-import { startOwnApp, type TestApp } from '../support/app.ts';
-import { asAdmin, named } from '../support/postgres-template.ts';
+import { startOwnApp, type TestApp } from '../support/app/app.ts';
+import { asAdmin, named } from '../support/databases/postgres-template.ts';
 
 const adminUrl = inject('postgresUrl');
 

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { call, callOrThrow, signUp, type Service } from '../../../../scripts/service.ts';
 import type { Database } from '../../src/db/connection/open.ts';
 import { rowsOf } from '../../src/db/query/rows.ts';
-import type { SilentPostgres } from '../support/silent-postgres.ts';
-import { figures, startTwoServices, type TwoServices } from '../support/two-services.ts';
+import type { SilentPostgres } from '../support/databases/silent-postgres.ts';
+import { figures, startTwoServices, type TwoServices } from '../support/app/two-services.ts';
 
 /**
  * Keys that end on one process while another uses them: two real processes on one PostgreSQL. The audit log of the

@@ -22,7 +22,7 @@ import {
 } from '../../../../scripts/service.ts';
 import { rowsOf } from '../../src/db/query/rows.ts';
 import { openEmbedded, openPostgres, type Database } from '../../src/db/connection/open.ts';
-import { postgresDatabase, type TestDatabase } from '../support/postgres.ts';
+import { postgresDatabase, type TestDatabase } from '../support/databases/postgres.ts';
 
 const ROUNDS = Number(process.env['KILL_ROUNDS'] ?? 2);
 const WRITERS = 8;

@@ -7,8 +7,8 @@ import { SYSTEM_NODE } from '../../src/schema/nodes.ts';
 import { pgCode } from '../../src/db/connection/pg-error.ts';
 import { rowsOf } from '../../src/db/query/rows.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
-import { startOwnApp, type TestApp } from '../support/app.ts';
-import { unique, type Answer, type Person } from '../support/client.ts';
+import { startOwnApp, type TestApp } from '../support/app/app.ts';
+import { unique, type Answer, type Person } from '../support/app/client.ts';
 
 /**
  * Two owners end the ownership of each other, or their own, at the same moment: neither transaction sees the

@@ -11,8 +11,8 @@ import {
   startService,
   type Service,
 } from '../../../../scripts/service.ts';
-import { postgresDatabase } from '../support/postgres.ts';
-import { preparedDataDir } from '../support/prepared-data.ts';
+import { postgresDatabase } from '../support/databases/postgres.ts';
+import { preparedDataDir } from '../support/databases/prepared-data.ts';
 
 const production = {
   NODE_ENV: 'production',

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { buildService, call, signUp, startService, type Service } from '../../../../scripts/service.ts';
-import { postgresDatabase, type TestDatabase } from '../support/postgres.ts';
+import { postgresDatabase, type TestDatabase } from '../support/databases/postgres.ts';
 
 const PROCESSES = 4;
 const adminUrl = inject('postgresUrl');

@@ -2,9 +2,9 @@ import { sql } from 'drizzle-orm';
 import { once } from 'node:events';
 import { connect, type AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
-import { startOwnApp, type TestApp } from '../support/app.ts';
-import { storyTransports } from '../support/breadth.ts';
-import { unique, type Answer, type Person } from '../support/client.ts';
+import { startOwnApp, type TestApp } from '../support/app/app.ts';
+import { storyTransports } from '../support/cases/breadth.ts';
+import { unique, type Answer, type Person } from '../support/app/client.ts';
 
 /**
  * Which requests wait for the database, which are refused, and which do neither (decision 0029). A transaction of the

@@ -6,9 +6,9 @@ import { sql, type SQL } from 'drizzle-orm';
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Executor } from '../../src/kernel/scoped-db.ts';
-import { startOwnApp, type TestApp } from '../support/app.ts';
-import { appInProject, roleWith, type AppInProject } from '../support/project-app.ts';
-import { createReceivers, enqueue, subscribe } from '../support/webhooks.ts';
+import { startOwnApp, type TestApp } from '../support/app/app.ts';
+import { appInProject, roleWith, type AppInProject } from '../support/sign-in/project-app.ts';
+import { createReceivers, enqueue, subscribe } from '../support/tenants/webhooks.ts';
 
 let app: TestApp;
 let place: AppInProject;

@@ -16,7 +16,7 @@ import {
   startService,
   type Service,
 } from '../../../../scripts/service.ts';
-import { postgresDatabase, type TestDatabase } from '../support/postgres.ts';
+import { postgresDatabase, type TestDatabase } from '../support/databases/postgres.ts';
 
 const ROUNDS = Number(process.env['POLICY_KILLS'] ?? 2);
 const ROLES = 60;

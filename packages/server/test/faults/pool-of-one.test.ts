@@ -1,7 +1,7 @@
 /** Every operation works with one connection: none holds a connection while it waits for another. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startApp, type TestApp } from '../support/app.ts';
-import type { Person } from '../support/client.ts';
+import { startApp, type TestApp } from '../support/app/app.ts';
+import type { Person } from '../support/app/client.ts';
 
 const WRITES = 200;
 

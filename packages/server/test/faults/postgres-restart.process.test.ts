@@ -7,7 +7,7 @@ import {
   type Service,
   type SignedUp,
 } from '../../../../scripts/service.ts';
-import { ownPostgres, serverBinaries, type OwnPostgres } from '../support/own-postgres.ts';
+import { ownPostgres, serverBinaries, type OwnPostgres } from '../support/databases/own-postgres.ts';
 
 /**
  * PostgreSQL stops under load and returns: callers get the advice to retry, no request gets a 500 or waits without

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
-import { startOwnApp, type TestApp } from '../support/app.ts';
-import { unique, type Answer, type OperationName, type Person } from '../support/client.ts';
+import { startOwnApp, type TestApp } from '../support/app/app.ts';
+import { unique, type Answer, type OperationName, type Person } from '../support/app/client.ts';
 
 /** The database decides who wins: of twenty requests for the same name one succeeds, and none gets a 5xx. */
 let app: TestApp;

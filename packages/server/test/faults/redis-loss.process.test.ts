@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { freePort } from '../../../../scripts/service.ts';
-import { startApp, type TestApp } from '../support/app.ts';
-import type { Person } from '../support/client.ts';
+import { startApp, type TestApp } from '../support/app/app.ts';
+import type { Person } from '../support/app/client.ts';
 
 /**
  * Redis stops, loses its data, or stops answering: guesses at secrets stay limited, everything else works, nothing

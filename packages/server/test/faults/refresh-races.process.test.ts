@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { buildService, call, callOrThrow, startService, type Service } from '../../../../scripts/service.ts';
 import { openEmbedded, openPostgres } from '../../src/db/connection/open.ts';
 import { rowsOf } from '../../src/db/query/rows.ts';
-import { postgresDatabase, type TestDatabase } from '../support/postgres.ts';
+import { postgresDatabase, type TestDatabase } from '../support/databases/postgres.ts';
 
 /**
  * One refresh token is used many times at once, by browser tabs that do not know of each other: at two processes on

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { callOrThrow, signUp, type Service } from '../../../../scripts/service.ts';
 import { roleIdOf } from '../../src/schema/rights/built-in-ids.ts';
 import type { Database } from '../../src/db/connection/open.ts';
-import type { SilentPostgres } from '../support/silent-postgres.ts';
-import { figures, startTwoServices, type TwoServices } from '../support/two-services.ts';
+import type { SilentPostgres } from '../support/databases/silent-postgres.ts';
+import { figures, startTwoServices, type TwoServices } from '../support/app/two-services.ts';
 
 /**
  * Permissions change on one process and are checked on another: two real processes on one PostgreSQL. With the

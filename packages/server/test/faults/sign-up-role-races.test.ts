@@ -3,8 +3,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { rowsOf } from '../../src/db/query/rows.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
-import { startOwnApp, type TestApp } from '../support/app.ts';
-import { unique, type Answer, type Person } from '../support/client.ts';
+import { startOwnApp, type TestApp } from '../support/app/app.ts';
+import { unique, type Answer, type Person } from '../support/app/client.ts';
 
 /**
  * An app gets a role for its sign-ups while that role is deleted: one of the two is refused, so that no app sends people to

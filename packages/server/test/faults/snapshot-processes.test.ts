@@ -2,10 +2,10 @@ import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { roleIdOf } from '../../src/schema/rights/built-in-ids.ts';
-import { startOwnApp, type TestApp } from '../support/app.ts';
-import { appToken } from '../support/app-token.ts';
-import { firmOf, type Firm } from '../support/firm.ts';
-import { snapshotReader, type Reader } from '../support/snapshots.ts';
+import { startOwnApp, type TestApp } from '../support/app/app.ts';
+import { appToken } from '../support/sign-in/app-token.ts';
+import { firmOf, type Firm } from '../support/tenants/firm.ts';
+import { snapshotReader, type Reader } from '../support/tenants/snapshots.ts';
 
 /** Polls for changes of a snapshot at another process than the one that makes the change, and at one that stops. */
 const viewer = roleIdOf('Project Viewer');

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { roleIdOf } from '../../src/schema/rights/built-in-ids.ts';
 import { callOrThrow, signUp, type SignedUp } from '../../../../scripts/service.ts';
-import { startTwoServices, type TwoServices } from '../support/two-services.ts';
+import { startTwoServices, type TwoServices } from '../support/app/two-services.ts';
 
 /** A process that receives no changes reads the database for every answer about a snapshot (packages §8.1). */
 describe.runIf(inject('postgresUrl'))('a silent change channel', () => {

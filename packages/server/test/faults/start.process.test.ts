@@ -10,9 +10,9 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { buildService, freePort, ServiceNotStarted, startService } from '../../../../scripts/service.ts';
-import { postgresDatabase } from '../support/postgres.ts';
-import { preparedDataDir } from '../support/prepared-data.ts';
-import { transactionPooler } from '../support/transaction-pooler.ts';
+import { postgresDatabase } from '../support/databases/postgres.ts';
+import { preparedDataDir } from '../support/databases/prepared-data.ts';
+import { transactionPooler } from '../support/databases/transaction-pooler.ts';
 
 beforeAll(() => buildService());
 

@@ -10,8 +10,8 @@ import {
   type Service,
   type SignedUp,
 } from '../../../../scripts/service.ts';
-import { postgresDatabase, type TestDatabase } from '../support/postgres.ts';
-import { preparedDataDir } from '../support/prepared-data.ts';
+import { postgresDatabase, type TestDatabase } from '../support/databases/postgres.ts';
+import { preparedDataDir } from '../support/databases/prepared-data.ts';
 
 /**
  * SIGTERM under load: every request under way is answered, a later one is refused before it is executed, and the

@@ -1,12 +1,12 @@
 import type { LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { roleIdOf, type RoleName } from '../../src/schema/rights/built-in-ids.ts';
-import { startOwnApp, type TestApp } from '../support/app.ts';
-import { unique, type Person } from '../support/client.ts';
-import { customerOf, grantTo, memberOf, vendorOf, type Vendor } from '../support/grants.ts';
-import { firstOperator, installation, operatorEnvironment } from '../support/operators.ts';
-import { redirectParameters, signInBrowser, type SignInBrowser } from '../support/project-app.ts';
-import { challengeOf, consented, newVerifier } from '../support/project-code.ts';
+import { startOwnApp, type TestApp } from '../support/app/app.ts';
+import { unique, type Person } from '../support/app/client.ts';
+import { customerOf, grantTo, memberOf, vendorOf, type Vendor } from '../support/tenants/grants.ts';
+import { firstOperator, installation, operatorEnvironment } from '../support/tenants/operators.ts';
+import { redirectParameters, signInBrowser, type SignInBrowser } from '../support/sign-in/project-app.ts';
+import { challengeOf, consented, newVerifier } from '../support/sign-in/project-code.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 
 /**

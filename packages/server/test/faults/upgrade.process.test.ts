@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { buildService, startService, type Service } from '../../../../scripts/service.ts';
-import { postgresDatabase, type TestDatabase } from '../support/postgres.ts';
+import { postgresDatabase, type TestDatabase } from '../support/databases/postgres.ts';
 import { buildFormerVersion } from '../support/upgrade/former-version.ts';
 import { meetAgain, settle } from '../support/upgrade/inhabitants.ts';
 import { embeddedRows, lostRows, postgresRows, type StoredRows } from '../support/upgrade/stored-rows.ts';

@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { rowsOf } from '../../src/db/query/rows.ts';
-import { startOwnApp, type TestApp } from '../support/app.ts';
-import { storyTransports } from '../support/breadth.ts';
-import { unique, type Answer, type Person } from '../support/client.ts';
-import { firmOf, type Firm } from '../support/firm.ts';
+import { startOwnApp, type TestApp } from '../support/app/app.ts';
+import { storyTransports } from '../support/cases/breadth.ts';
+import { unique, type Answer, type Person } from '../support/app/client.ts';
+import { firmOf, type Firm } from '../support/tenants/firm.ts';
 
 /**
  * Mutations wait in the queue of their tenant or for locks, while their caller loses the permission on another

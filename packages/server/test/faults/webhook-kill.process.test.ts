@@ -20,8 +20,8 @@ import {
   startService,
   type Service,
 } from '../../../../scripts/service.ts';
-import { postgresDatabase, type TestDatabase } from '../support/postgres.ts';
-import { preparedDataDir } from '../support/prepared-data.ts';
+import { postgresDatabase, type TestDatabase } from '../support/databases/postgres.ts';
+import { preparedDataDir } from '../support/databases/prepared-data.ts';
 
 const ROUNDS = Number(process.env['WEBHOOK_KILLS'] ?? 1);
 const WRITERS = 4;

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { events } from '../../src/schema/events/event.ts';
 import { PostFault } from '../../src/outgoing/outgoing.ts';
 import { webhookDeliveries } from '../../src/schema/webhooks/webhook-delivery.ts';
-import { startOwnApp, type TestApp } from '../support/app.ts';
-import { createReceivers, type Reaction, type Receivers } from '../support/webhooks.ts';
+import { startOwnApp, type TestApp } from '../support/app/app.ts';
+import { createReceivers, type Reaction, type Receivers } from '../support/tenants/webhooks.ts';
 
 /** A receiver is down for a day, by the clock of the test. No event is lost, and none changes its id. */
 const EVENTS = Number(process.env['OUTAGE_EVENTS'] ?? 30);

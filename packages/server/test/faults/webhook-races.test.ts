@@ -2,8 +2,8 @@ import { count, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { rowsOf } from '../../src/db/query/rows.ts';
 import { webhookAttempts, webhookDeliveries } from '../../src/schema/webhooks/webhook-delivery.ts';
-import { startOwnApp, type TestApp } from '../support/app.ts';
-import { createReceivers, enqueue, subscribe } from '../support/webhooks.ts';
+import { startOwnApp, type TestApp } from '../support/app/app.ts';
+import { createReceivers, enqueue, subscribe } from '../support/tenants/webhooks.ts';
 
 /**
  * Several processes deliver from one database at once. Each event is sent once and one of them makes each attempt, in

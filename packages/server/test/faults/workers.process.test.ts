@@ -12,7 +12,7 @@ import {
   type Service,
   type SignedUp,
 } from '../../../../scripts/service.ts';
-import { postgresDatabase, type TestDatabase } from '../support/postgres.ts';
+import { postgresDatabase, type TestDatabase } from '../support/databases/postgres.ts';
 
 /** WORKERS: several processes on one port are one service to the callers, also when one of them dies. */
 const PATIENCE_MS = 30_000;

@@ -8,10 +8,10 @@ import { createMailOutbox } from '../../src/events/mail/mail-outbox.ts';
 import { mails } from '../../src/schema/events/mail.ts';
 import { apiKeySecrets } from '../../src/schema/machines/api-key.ts';
 import { mfaFactors } from '../../src/schema/sign-in/mfa-factor.ts';
-import { startOwnApp, type TestApp } from '../support/app.ts';
-import { codeShown } from '../support/authenticator.ts';
-import { transports } from '../support/client.ts';
-import { challengeOf, consented, newVerifier } from '../support/project-code.ts';
+import { startOwnApp, type TestApp } from '../support/app/app.ts';
+import { codeShown } from '../support/sign-in/authenticator.ts';
+import { transports } from '../support/app/client.ts';
+import { challengeOf, consented, newVerifier } from '../support/sign-in/project-code.ts';
 
 /**
  * Changes the encryption key and removes the former one, in the order of docs/operating/keys-and-secrets.md: a start

@@ -8,9 +8,9 @@ import { rowsOf } from '../../src/db/query/rows.ts';
 import { deleteNode } from '../../src/db/tenancy/tenant-tree.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import { member } from '../contract/world.ts';
-import { startApp, type TestApp } from '../support/app.ts';
-import { storyTransports } from '../support/breadth.ts';
-import { unique } from '../support/client.ts';
+import { startApp, type TestApp } from '../support/app/app.ts';
+import { storyTransports } from '../support/cases/breadth.ts';
+import { unique } from '../support/app/client.ts';
 
 let app: TestApp;
 beforeAll(async () => {

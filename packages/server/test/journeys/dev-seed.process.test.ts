@@ -16,8 +16,8 @@ import {
   type Service,
 } from '../../../../scripts/service.ts';
 import { INSTALLATION_ID } from '../../src/kernel/scope.ts';
-import { postgresDatabase } from '../support/postgres.ts';
-import { preparedDataDir } from '../support/prepared-data.ts';
+import { postgresDatabase } from '../support/databases/postgres.ts';
+import { preparedDataDir } from '../support/databases/prepared-data.ts';
 
 let dataDir: string;
 const running = new Set<Service>();

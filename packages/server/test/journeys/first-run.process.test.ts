@@ -6,8 +6,8 @@ import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from 'vitest';
 import { buildService, call, startService, type Service } from '../../../../scripts/service.ts';
-import { postgresDatabase, type TestDatabase } from '../support/postgres.ts';
-import { preparedDataDir } from '../support/prepared-data.ts';
+import { postgresDatabase, type TestDatabase } from '../support/databases/postgres.ts';
+import { preparedDataDir } from '../support/databases/prepared-data.ts';
 
 let dataDir: string;
 const running = new Set<Service>();

@@ -4,9 +4,9 @@ import { roleIdOf } from '../../src/schema/rights/built-in-ids.ts';
 import { rowsOf } from '../../src/db/query/rows.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import { joined } from '../contract/world.ts';
-import { startOwnApp, type TestApp } from '../support/app.ts';
-import { storyTransports } from '../support/breadth.ts';
-import { unique, type Person } from '../support/client.ts';
+import { startOwnApp, type TestApp } from '../support/app/app.ts';
+import { storyTransports } from '../support/cases/breadth.ts';
+import { unique, type Person } from '../support/app/client.ts';
 
 /** A provider onboards customers by a script with one key of its account, and what such a key may never do. */
 let app: TestApp;

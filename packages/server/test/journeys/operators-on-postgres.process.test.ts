@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, inject, test } from 'vitest';
 import { buildService, signUp, startService } from '../../../../scripts/service.ts';
 import type { Programs } from '../../src/programs/programs.ts';
-import { postgresDatabase } from '../support/postgres.ts';
+import { postgresDatabase } from '../support/databases/postgres.ts';
 
 /** Operators by the command line on PostgreSQL, where a running service does not keep it away; `packages/cli` has the rest. */
 const programs = async (): Promise<Programs> => {

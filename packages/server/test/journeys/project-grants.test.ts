@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { roleIdOf } from '../../src/schema/rights/built-in-ids.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import { joined } from '../contract/world.ts';
-import { startApp, type TestApp } from '../support/app.ts';
-import { storyTransports } from '../support/breadth.ts';
-import { unique, type Person } from '../support/client.ts';
-import { granted, vendorOf } from '../support/grants.ts';
+import { startApp, type TestApp } from '../support/app/app.ts';
+import { storyTransports } from '../support/cases/breadth.ts';
+import { unique, type Person } from '../support/app/client.ts';
+import { granted, vendorOf } from '../support/tenants/grants.ts';
 
 /**
  * A vendor sells one project to three customers. A machine with one key of the account onboards them. The people of a

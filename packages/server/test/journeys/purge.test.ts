@@ -14,9 +14,9 @@ import { eraseBatch } from '../../src/events/audit/erasure.ts';
 import { auditLog } from '../../src/schema/events/audit-log-entry.ts';
 import type { Executor } from '../../src/kernel/scoped-db.ts';
 import { house, joined, type House } from '../contract/world.ts';
-import { startOwnApp, type TestApp } from '../support/app.ts';
-import { isWhole } from '../support/breadth.ts';
-import { unique } from '../support/client.ts';
+import { startOwnApp, type TestApp } from '../support/app/app.ts';
+import { isWhole } from '../support/cases/breadth.ts';
+import { unique } from '../support/app/client.ts';
 
 const DAYS = 30;
 let app: TestApp;

@@ -18,7 +18,7 @@ import {
   type SignedUp,
 } from '../../../../scripts/service.ts';
 import { verifyExport } from '../../../node/src/audit.ts';
-import { ownPostgres, serverBinaries, type OwnPostgres } from '../support/own-postgres.ts';
+import { ownPostgres, serverBinaries, type OwnPostgres } from '../support/databases/own-postgres.ts';
 
 /** The code blocks of the section, in order. */
 async function documented(): Promise<readonly [tar: string, untar: string, dump: string, restore: string]> {

@@ -18,8 +18,8 @@ import {
   startService,
   type Service,
 } from '../../../../scripts/service.ts';
-import { certificateFor } from '../support/certificate.ts';
-import { postgresDatabase, type TestDatabase } from '../support/postgres.ts';
+import { certificateFor } from '../support/app/certificate.ts';
+import { postgresDatabase, type TestDatabase } from '../support/databases/postgres.ts';
 
 const root = join(import.meta.dirname, '../../../..');
 const hasNginx = spawnSync('nginx', ['-v']).status === 0;

@@ -5,9 +5,9 @@ import jsonwebtoken from 'jsonwebtoken';
 import { createPublicKey } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startOwnApp, type TestApp } from '../support/app.ts';
-import { storyTransports } from '../support/breadth.ts';
-import { unique, type Person } from '../support/client.ts';
+import { startOwnApp, type TestApp } from '../support/app/app.ts';
+import { storyTransports } from '../support/cases/breadth.ts';
+import { unique, type Person } from '../support/app/client.ts';
 
 /**
  * Third parties verify tokens: two independent libraries, which know only the issuer and read its JWKS over HTTP, with

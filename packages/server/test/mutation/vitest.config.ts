@@ -45,7 +45,7 @@ export default defineConfig({
     setupFiles: ['./packages/server/test/mutation/seed.ts'],
     runner: './packages/server/test/mutation/runner.ts',
     sequence: { sequencer: InOrder },
-    globalSetup: stage === 'pure' ? [] : ['./packages/server/test/support/global-setup.ts'],
+    globalSetup: stage === 'pure' ? [] : ['./packages/server/test/support/databases/global-setup.ts'],
     reporters: ['dot'],
   },
 });

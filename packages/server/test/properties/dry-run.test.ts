@@ -5,9 +5,9 @@ import { permissionIdOf, resourceIdOf, roleIdOf } from '../../src/schema/rights/
 import type { Affected, Impact } from '../../src/access/dry-run/impact.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import { digest, joined, keyToken, member } from '../contract/world.ts';
-import { startApp, type TestApp } from '../support/app.ts';
-import { isWhole } from '../support/breadth.ts';
-import { transports, type OperationName, type Person, type Via } from '../support/client.ts';
+import { startApp, type TestApp } from '../support/app/app.ts';
+import { isWhole } from '../support/cases/breadth.ts';
+import { transports, type OperationName, type Person, type Via } from '../support/app/client.ts';
 
 /**
  * The result of a dry run is correct: random changes in an organization with projects, members and keys are dry-run

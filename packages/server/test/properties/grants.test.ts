@@ -9,9 +9,9 @@ import {
 } from '../../src/schema/rights/built-in-ids.ts';
 import { rowsOf } from '../../src/db/query/rows.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
-import { startApp, type TestApp } from '../support/app.ts';
-import { isWhole } from '../support/breadth.ts';
-import { unique, type Person } from '../support/client.ts';
+import { startApp, type TestApp } from '../support/app/app.ts';
+import { isWhole } from '../support/cases/breadth.ts';
+import { unique, type Person } from '../support/app/client.ts';
 import { permissionsHeld, type HeldPermissions, type Tenant } from './held-permissions.ts';
 
 /**

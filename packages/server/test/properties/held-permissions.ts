@@ -1,6 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { rowsOf } from '../../src/db/query/rows.ts';
-import type { TestApp } from '../support/app.ts';
+import type { TestApp } from '../support/app/app.ts';
 
 /**
  * The permissions of every user, computed independently and as simply as possible: reads every row of every table and

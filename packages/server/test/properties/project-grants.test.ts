@@ -2,10 +2,17 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { roleIdOf } from '../../src/schema/rights/built-in-ids.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
-import { startApp, type TestApp } from '../support/app.ts';
-import { isWhole } from '../support/breadth.ts';
-import { transports, type Person } from '../support/client.ts';
-import { customerOf, grantTo, memberOf, vendorOf, type Customer, type Vendor } from '../support/grants.ts';
+import { startApp, type TestApp } from '../support/app/app.ts';
+import { isWhole } from '../support/cases/breadth.ts';
+import { transports, type Person } from '../support/app/client.ts';
+import {
+  customerOf,
+  grantTo,
+  memberOf,
+  vendorOf,
+  type Customer,
+  type Vendor,
+} from '../support/tenants/grants.ts';
 
 /**
  * No sequence of acts by the people, keys and machines of a customer reaches a permission that the granted roles do not

@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { permissionIdOf, resourceIdOf, roleIdOf } from '../../src/schema/rights/built-in-ids.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
-import { startApp, type TestApp } from '../support/app.ts';
-import { isWhole } from '../support/breadth.ts';
-import { transports, unique, type Person, type Via } from '../support/client.ts';
+import { startApp, type TestApp } from '../support/app/app.ts';
+import { isWhole } from '../support/cases/breadth.ts';
+import { transports, unique, type Person, type Via } from '../support/app/client.ts';
 
 /**
  * whoCan over all its pages is exactly the users about whom isAuthorized answers true: in random organizations with

@@ -8,7 +8,7 @@ import type { NamedOperation } from '../../src/kernel/operation.ts';
 import type { Tenant } from '../../src/kernel/scope.ts';
 import { sampleInput } from '../contract/sample.ts';
 import { house, isOfInstallation, nounOf, type House } from '../contract/world.ts';
-import { startApp, type TestApp } from '../support/app.ts';
+import { startApp, type TestApp } from '../support/app/app.ts';
 import { edits, unfiltered } from './without-filter.ts';
 
 /**

@@ -10,8 +10,8 @@ import { rowsOf } from '../../src/db/query/rows.ts';
 import { TENANT_ROLE } from '../../src/db/tenancy/tenant-role.ts';
 import { eraseBatch } from '../../src/events/audit/erasure.ts';
 import type { Executor } from '../../src/kernel/scoped-db.ts';
-import { startOwnApp, type TestApp } from '../support/app.ts';
-import { postgresDatabase, type TestDatabase } from '../support/postgres.ts';
+import { startOwnApp, type TestApp } from '../support/app/app.ts';
+import { postgresDatabase, type TestDatabase } from '../support/databases/postgres.ts';
 
 /**
  * On a server the service works as a role that cannot change recorded rows with any statement: because it lacks the

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../support/app.ts';
-import { storyTransports } from '../support/breadth.ts';
-import { firmOf, may, type Firm } from '../support/firm.ts';
+import { startApp, type TestApp } from '../support/app/app.ts';
+import { storyTransports } from '../support/cases/breadth.ts';
+import { firmOf, may, type Firm } from '../support/tenants/firm.ts';
 
 /**
  * Conditions read the metadata that a tenant has for a user: changing it changes permissions, and is checked for

@@ -1,8 +1,8 @@
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import { startApp, type TestApp } from '../support/app.ts';
-import { unique, type Person } from '../support/client.ts';
+import { startApp, type TestApp } from '../support/app/app.ts';
+import { unique, type Person } from '../support/app/client.ts';
 
 /** Requests that a well-behaved client never sends, byte by byte (conventions §1, §8, §12). */
 const ORIGIN = 'https://app.example';

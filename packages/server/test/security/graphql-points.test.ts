@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../support/app.ts';
-import { unique, type Person } from '../support/client.ts';
+import { startApp, type TestApp } from '../support/app/app.ts';
+import { unique, type Person } from '../support/app/client.ts';
 
 /** One GraphQL request may contain as many calls as many REST requests, and counts as many. */
 const GENERAL = 30;

@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../support/app.ts';
+import { startApp, type TestApp } from '../support/app/app.ts';
 
 /**
  * A client that sends too large a head gets the answer. If the connection closed while bytes of the request are unread, the

@@ -1,7 +1,7 @@
 import type { InjectOptions } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startApp, type TestApp } from '../support/app.ts';
-import { unique } from '../support/client.ts';
+import { startApp, type TestApp } from '../support/app/app.ts';
+import { unique } from '../support/app/client.ts';
 
 /**
  * A limit counts attempts, however they are spelled: forty guesses at one password, in every way that a client may try

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NamedOperation } from '../../src/kernel/operation.ts';
 import { canonicalTenant, type ScopeRef } from '../../src/kernel/scope.ts';
 import { operations } from '../../src/operations.ts';
-import { startOwnApp, type TestApp } from '../support/app.ts';
+import { startOwnApp, type TestApp } from '../support/app/app.ts';
 import { isOfInstallation } from '../contract/world.ts';
 import { fullInput, schemas } from '../contract/sample.ts';
-import { isWhole } from '../support/breadth.ts';
-import type { Person } from '../support/client.ts';
-import { leastToll } from '../support/event-loop.ts';
+import { isWhole } from '../support/cases/breadth.ts';
+import type { Person } from '../support/app/client.ts';
+import { leastToll } from '../support/app/event-loop.ts';
 import {
   largestContext,
   largestQuestions,
@@ -16,7 +16,7 @@ import {
   userMetadata,
   widePermission,
   widePolicy,
-} from '../support/largest-questions.ts';
+} from '../support/cases/largest-questions.ts';
 
 /**
  * None of the largest questions, and no operation with its fullest input, may keep the process from other requests. The goal is

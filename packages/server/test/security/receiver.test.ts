@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pascalTenant, type ScopeRef, type Tenant } from '../../src/kernel/scope.ts';
-import { startApp, type TestApp } from '../support/app.ts';
-import { storyTransports } from '../support/breadth.ts';
-import { firmOf, may, type Firm } from '../support/firm.ts';
+import { startApp, type TestApp } from '../support/app/app.ts';
+import { storyTransports } from '../support/cases/breadth.ts';
+import { firmOf, may, type Firm } from '../support/tenants/firm.ts';
 
 /**
  * A condition on attributes of the user is another permission for another user: a holder who does not meet it could

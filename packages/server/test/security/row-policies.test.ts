@@ -20,7 +20,7 @@ import { TENANT_ROLE } from '../../src/db/tenancy/tenant-role.ts';
 import { groups } from '../../src/schema/rights/group.ts';
 import type { Executor } from '../../src/kernel/scoped-db.ts';
 import { house, type House } from '../contract/world.ts';
-import { startOwnApp, type TestApp } from '../support/app.ts';
+import { startOwnApp, type TestApp } from '../support/app/app.ts';
 
 /**
  * Row-level security itself, without the service (decision 0018). `npm run test:rls` shows what it refuses when the

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SYSTEM_NODE } from '../../src/schema/nodes.ts';
 import { roleIdOf } from '../../src/schema/rights/built-in-ids.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
-import { startOwnApp, type TestApp } from '../support/app.ts';
-import type { Person } from '../support/client.ts';
-import { leastToll } from '../support/event-loop.ts';
-import { policyOf, snapshotReader, type Reader } from '../support/snapshots.ts';
+import { startOwnApp, type TestApp } from '../support/app/app.ts';
+import type { Person } from '../support/app/client.ts';
+import { leastToll } from '../support/app/event-loop.ts';
+import { policyOf, snapshotReader, type Reader } from '../support/tenants/snapshots.ts';
 
 /** Large projects: what no snapshot may exceed, and that one blocks the event loop only for moments (packages §8.1). */
 const MOST_MS = 250;

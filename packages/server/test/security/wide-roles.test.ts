@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
-import { startApp, type TestApp } from '../support/app.ts';
-import { storyTransports } from '../support/breadth.ts';
-import { type Person } from '../support/client.ts';
-import { leastToll } from '../support/event-loop.ts';
+import { startApp, type TestApp } from '../support/app/app.ts';
+import { storyTransports } from '../support/cases/breadth.ts';
+import type { Person } from '../support/app/client.ts';
+import { leastToll } from '../support/app/event-loop.ts';
 
 /**
  * The widest permissions that the API allows: a role with a hundred groups with the same hundred permissions of one

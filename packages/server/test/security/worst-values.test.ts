@@ -4,10 +4,10 @@ import type { NamedOperation } from '../../src/kernel/operation.ts';
 import { operations } from '../../src/operations.ts';
 import { house, type House } from '../contract/world.ts';
 import { sampleInput, schemas } from '../contract/sample.ts';
-import { startApp, type TestApp } from '../support/app.ts';
-import { isWhole, portion } from '../support/breadth.ts';
-import { transports, type Via } from '../support/client.ts';
-import { leastToll } from '../support/event-loop.ts';
+import { startApp, type TestApp } from '../support/app/app.ts';
+import { isWhole, portion } from '../support/cases/breadth.ts';
+import { transports, type Via } from '../support/app/client.ts';
+import { leastToll } from '../support/app/event-loop.ts';
 
 /**
  * No single request may use more than its share (1 s of the event loop, 8 MiB of response): each field of each

@@ -1,4 +1,4 @@
-import type { Person } from '../../../../server/test/support/client.ts';
+import type { Person } from '../../../../server/test/support/app/client.ts';
 
 /** A browser without JavaScript. */
 export function newBrowser(service: string) {

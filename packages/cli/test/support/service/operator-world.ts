@@ -3,7 +3,7 @@ import {
   firstOperator,
   installation,
   operatorEnvironment,
-} from '../../../../server/test/support/operators.ts';
+} from '../../../../server/test/support/tenants/operators.ts';
 import { startWorld, type World } from './world.ts';
 
 /** The project owner is also an Installation Operator, so that they can import users. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { joinOrganization } from '../../../test/decisions/memberships.ts';
 import { joined } from '../../../test/contract/world.ts';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
 import { openChanges, type Changes } from '../../db/cache/changes.ts';
 import type { ResolvedScope, ScopeRef } from '../../kernel/scope.ts';
 import { declaredPermissions, operations } from '../../operations.ts';
@@ -12,7 +12,7 @@ import { loadSubject, rolesOf } from '../grants/grants.ts';
 import type { SubjectStatus } from '../../kernel/call/caller-rights.ts';
 import { createResolver } from '../resolve.ts';
 import { loadExplainContext, type Explainee } from './explain-context.ts';
-import { noOperators } from '../../../test/support/operators.ts';
+import { noOperators } from '../../../test/support/tenants/operators.ts';
 
 /** The changes that an owner could make, in a tenant that stays unchanged during the tests. */
 let app: TestApp;

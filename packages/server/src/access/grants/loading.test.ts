@@ -3,8 +3,8 @@ import { decodeJwt } from 'jose';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { joined } from '../../../test/contract/world.ts';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import type { Person } from '../../../test/support/client.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
+import type { Person } from '../../../test/support/app/client.ts';
 import { openChanges, type Changes } from '../../db/cache/changes.ts';
 import type { DoorwardError } from '../../errors.ts';
 import type { CallerRights } from '../../kernel/call/caller-rights.ts';
@@ -19,7 +19,7 @@ import { unknownSubject } from './grants.ts';
 import { createPermissionIndexCache } from './permission-index-cache.ts';
 import { createApiKeyCache, USE_NOTED_MS, type ApiKeyCache } from '../credentials/api-key-cache.ts';
 import { createResolver } from '../resolve.ts';
-import { noOperators } from '../../../test/support/operators.ts';
+import { noOperators } from '../../../test/support/tenants/operators.ts';
 
 /** The state of keys, sessions and roles with their permissions, and how long it is cached. */
 let app: TestApp;

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app/app.ts';
 import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
 import { loadRolePaths, MAX_PATHS } from './role-paths.ts';
 

@@ -1,10 +1,10 @@
 import { eq, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
-import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
-import { codeShown } from '../../../test/support/authenticator.ts';
-import { storyTransports } from '../../../test/support/breadth.ts';
-import type { Person, Via } from '../../../test/support/client.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app/app.ts';
+import { codeShown } from '../../../test/support/sign-in/authenticator.ts';
+import { storyTransports } from '../../../test/support/cases/breadth.ts';
+import type { Person, Via } from '../../../test/support/app/client.ts';
 import { auditLog } from '../../schema/events/audit-log-entry.ts';
 import { users } from '../../schema/people/user.ts';
 import { notifications } from '../../schema/people/notification.ts';

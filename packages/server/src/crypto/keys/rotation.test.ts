@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { and, count, eq } from 'drizzle-orm';
 import { expect, it } from 'vitest';
-import { startApp } from '../../../test/support/app.ts';
+import { startApp } from '../../../test/support/app/app.ts';
 import { createIds } from '../../runtime/ids.ts';
 import { createKek } from './kek.ts';
 import { rotateKeys } from './rotation.ts';

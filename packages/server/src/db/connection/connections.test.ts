@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { postgresDatabase, type TestDatabase } from '../../../test/support/postgres.ts';
-import { silentPostgres } from '../../../test/support/silent-postgres.ts';
+import { postgresDatabase, type TestDatabase } from '../../../test/support/databases/postgres.ts';
+import { silentPostgres } from '../../../test/support/databases/silent-postgres.ts';
 import { fail } from '../../errors.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { openConnections, type Connections } from './connections.ts';

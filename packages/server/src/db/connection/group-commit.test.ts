@@ -1,12 +1,12 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { postgresDatabase, type TestDatabase } from '../../../test/support/postgres.ts';
+import { postgresDatabase, type TestDatabase } from '../../../test/support/databases/postgres.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { openEmbedded, openPostgres, type Database } from './open.ts';
 import { deferToCommit } from './deferred-results.ts';
 import { rowsOf } from '../query/rows.ts';
 import { createGroupCommit, batched } from './group-commit.ts';
-import { preparedFiles } from '../../../test/support/prepared-files.ts';
+import { preparedFiles } from '../../../test/support/databases/prepared-files.ts';
 
 /** Works of a group commit: committed together, or each alone after a failure. */
 const adminUrl = inject('postgresUrl');

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { expect, it } from 'vitest';
-import { preparedFiles } from '../../../test/support/prepared-files.ts';
+import { preparedFiles } from '../../../test/support/databases/prepared-files.ts';
 import { openEmbedded } from './open.ts';
 
 /** The embedded database works on the thread of the service, and its answers come without a turn of the event loop. */

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
 import { fail } from '../../errors.ts';
 import type { Call, Principal } from '../../kernel/context.ts';
 import { createNotes, type RunOnce } from '../../kernel/stages.ts';

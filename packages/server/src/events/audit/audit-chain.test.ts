@@ -1,6 +1,6 @@
 import { asc, eq, sql, type SQL } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
 import { entryHash, personalDigest, type ChainEntry } from './audit-chain.ts';
 import { canonicalJson } from '../../kernel/output/canonical-json.ts';
 import { pgCode } from '../../db/connection/pg-error.ts';

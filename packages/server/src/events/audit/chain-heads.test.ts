@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { unique, type Person } from '../../../test/support/client.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
+import { unique, type Person } from '../../../test/support/app/client.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 
 let app: TestApp;

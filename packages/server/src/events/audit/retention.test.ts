@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
 import type { JSONWebKeySet } from 'jose';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
-import type { Person } from '../../../test/support/client.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app/app.ts';
+import type { Person } from '../../../test/support/app/client.ts';
 import { AuditLogEntry, auditLog } from '../../schema/events/audit-log-entry.ts';
 import { pgCode } from '../../db/connection/pg-error.ts';
 import { rowsOf } from '../../db/query/rows.ts';

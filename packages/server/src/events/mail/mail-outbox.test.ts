@@ -10,7 +10,7 @@ import { composeMail } from './mail-layout.ts';
 import { createMailOutbox } from './mail-outbox.ts';
 import { consoleMailer, fileMailer } from './mailers.ts';
 import { mails } from '../../schema/events/mail.ts';
-import { preparedFiles } from '../../../test/support/prepared-files.ts';
+import { preparedFiles } from '../../../test/support/databases/prepared-files.ts';
 
 const HOUR = 3_600_000;
 const kek = createKek({ current: Buffer.alloc(32, 1), old: [] });

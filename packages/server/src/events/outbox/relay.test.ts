@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { v7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app/app.ts';
 import { SYSTEM_NODE } from '../../schema/nodes.ts';
 import type { Database } from '../../db/connection/open.ts';
 import { rowsOf } from '../../db/query/rows.ts';

@@ -2,8 +2,8 @@ import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { keyToken } from '../../../test/contract/world.ts';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import type { Person } from '../../../test/support/client.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
+import type { Person } from '../../../test/support/app/client.ts';
 
 /** Room for a picture is for those who may send one, and for a request that does. */
 let app: TestApp;

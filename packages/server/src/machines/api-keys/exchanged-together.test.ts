@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import type { Person } from '../../../test/support/client.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
+import type { Person } from '../../../test/support/app/client.ts';
 import { signingKeys } from '../../schema/machines/signing-key.ts';
 import { auditLog } from '../../schema/events/audit-log-entry.ts';
 import { apiKeys, apiKeySecrets } from '../../schema/machines/api-key.ts';

@@ -1,8 +1,8 @@
 import { eq, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { storyTransports } from '../../../test/support/breadth.ts';
-import type { Person, Via } from '../../../test/support/client.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
+import { storyTransports } from '../../../test/support/cases/breadth.ts';
+import type { Person, Via } from '../../../test/support/app/client.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 import { auditLog } from '../../schema/events/audit-log-entry.ts';
 import { apiKeys } from '../../schema/machines/api-key.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { decodeProtectedHeader, type JSONWebKeySet } from 'jose';
 import { expect, it } from 'vitest';
-import { startOwnApp } from '../../../test/support/app.ts';
+import { startOwnApp } from '../../../test/support/app/app.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 import { SYSTEM_NODE } from '../../schema/nodes.ts';
 

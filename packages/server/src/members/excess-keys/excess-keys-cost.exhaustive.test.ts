@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { isFraming, startOwnApp, type TestApp } from '../../../test/support/app.ts';
+import { isFraming, startOwnApp, type TestApp } from '../../../test/support/app/app.ts';
 import {
   customerOf,
   grantTo,
@@ -9,7 +9,7 @@ import {
   vendorOf,
   type Customer,
   type Vendor,
-} from '../../../test/support/grants.ts';
+} from '../../../test/support/tenants/grants.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
 

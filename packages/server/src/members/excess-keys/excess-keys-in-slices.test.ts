@@ -1,8 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { storyTransports } from '../../../test/support/breadth.ts';
-import { unique } from '../../../test/support/client.ts';
-import { customerOf, grantTo, memberOf, vendorOf, type Vendor } from '../../../test/support/grants.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
+import { storyTransports } from '../../../test/support/cases/breadth.ts';
+import { unique } from '../../../test/support/app/client.ts';
+import {
+  customerOf,
+  grantTo,
+  memberOf,
+  vendorOf,
+  type Vendor,
+} from '../../../test/support/tenants/grants.ts';
 import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
 
 /** Keys of a customer's service users, who gain rights in a project that was granted to the customer. */

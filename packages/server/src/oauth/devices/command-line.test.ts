@@ -1,11 +1,11 @@
 import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { codeShown } from '../../../test/support/authenticator.ts';
-import { storyTransports } from '../../../test/support/breadth.ts';
-import type { Person } from '../../../test/support/client.ts';
-import { appInProject } from '../../../test/support/project-app.ts';
-import { cookieNames, visitor, type Visitor } from '../../../test/support/visitor.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
+import { codeShown } from '../../../test/support/sign-in/authenticator.ts';
+import { storyTransports } from '../../../test/support/cases/breadth.ts';
+import type { Person } from '../../../test/support/app/client.ts';
+import { appInProject } from '../../../test/support/sign-in/project-app.ts';
+import { cookieNames, visitor, type Visitor } from '../../../test/support/app/visitor.ts';
 import { deviceAuthorizations } from '../../schema/oauth/device-authorization.ts';
 import { auditLog } from '../../schema/events/audit-log-entry.ts';
 import { sessions } from '../../schema/sign-in/session.ts';

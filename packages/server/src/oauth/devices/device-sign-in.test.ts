@@ -1,15 +1,15 @@
 import * as openid from 'openid-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startApp, startOwnApp, type TestApp } from '../../../test/support/app.ts';
-import type { Person } from '../../../test/support/client.ts';
-import { startAtOwnAddress } from '../../../test/support/own-address.ts';
+import { startApp, startOwnApp, type TestApp } from '../../../test/support/app/app.ts';
+import type { Person } from '../../../test/support/app/client.ts';
+import { startAtOwnAddress } from '../../../test/support/app/own-address.ts';
 import {
   appInProject,
   projectViewer,
   signInBrowser,
   type AppInProject,
   type SignInBrowser,
-} from '../../../test/support/project-app.ts';
+} from '../../../test/support/sign-in/project-app.ts';
 
 /** Sign-in of a device without a browser (RFC 8628, openid §10), and the attacks on it. */
 let app: TestApp;

@@ -3,9 +3,9 @@ import { auth, type OAuthClientProvider } from '@modelcontextprotocol/sdk/client
 import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { freePort } from '../../../../../scripts/service.ts';
-import type { TestApp } from '../../../test/support/app.ts';
-import { startAtOwnAddress } from '../../../test/support/own-address.ts';
-import { appInProject, signInBrowser, type AppInProject } from '../../../test/support/project-app.ts';
+import type { TestApp } from '../../../test/support/app/app.ts';
+import { startAtOwnAddress } from '../../../test/support/app/own-address.ts';
+import { appInProject, signInBrowser, type AppInProject } from '../../../test/support/sign-in/project-app.ts';
 
 /**
  * The OAuth client of the MCP TypeScript SDK, unmodified: it knows the address of a server, finds the issuer by RFC 9728

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { INSTALLATION_OPERATOR, installationRoleIdOf } from '../../access/installation-roles.ts';
-import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
-import { codeShown } from '../../../test/support/authenticator.ts';
-import { storyTransports } from '../../../test/support/breadth.ts';
-import type { Person } from '../../../test/support/client.ts';
-import { firstOperator, installation, operatorEnvironment } from '../../../test/support/operators.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app/app.ts';
+import { codeShown } from '../../../test/support/sign-in/authenticator.ts';
+import { storyTransports } from '../../../test/support/cases/breadth.ts';
+import type { Person } from '../../../test/support/app/client.ts';
+import { firstOperator, installation, operatorEnvironment } from '../../../test/support/tenants/operators.ts';
 import { operatorsTable, preparedOperators } from '../../schema/operators/operator.ts';
 
 /** The first user of a development installation has a row that does not count in production: there it is as if it were not there. */

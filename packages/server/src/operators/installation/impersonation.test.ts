@@ -1,17 +1,17 @@
 import { decodeJwt } from 'jose';
 import { eq } from 'drizzle-orm';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { customerOf, grantTo, vendorOf } from '../../../test/support/grants.ts';
-import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
-import { storyTransports } from '../../../test/support/breadth.ts';
-import type { Person } from '../../../test/support/client.ts';
+import { customerOf, grantTo, vendorOf } from '../../../test/support/tenants/grants.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app/app.ts';
+import { storyTransports } from '../../../test/support/cases/breadth.ts';
+import type { Person } from '../../../test/support/app/client.ts';
 import { sampleInput } from '../../../test/contract/sample.ts';
 import {
   appoint,
   firstOperator,
   installation as scope,
   operatorEnvironment,
-} from '../../../test/support/operators.ts';
+} from '../../../test/support/tenants/operators.ts';
 import { auditLog } from '../../schema/events/audit-log-entry.ts';
 import { events } from '../../schema/events/event.ts';
 import { operations } from '../../operations.ts';

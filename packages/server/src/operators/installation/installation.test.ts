@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { verifyExport } from '../../../../node/src/audit.ts';
-import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
-import { storyTransports } from '../../../test/support/breadth.ts';
-import type { OperationName, Person } from '../../../test/support/client.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app/app.ts';
+import { storyTransports } from '../../../test/support/cases/breadth.ts';
+import type { OperationName, Person } from '../../../test/support/app/client.ts';
 import {
   appoint,
   firstOperator,
   installation as scope,
   operatorEnvironment,
-} from '../../../test/support/operators.ts';
+} from '../../../test/support/tenants/operators.ts';
 
 /** What operators see: what exists and how large it is, never the content of a tenant, and no secret. */
 describe.each(storyTransports(import.meta))('what operators see over %s', (via) => {

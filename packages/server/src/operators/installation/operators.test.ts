@@ -1,16 +1,16 @@
 import { eq } from 'drizzle-orm';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
-import { codeShown } from '../../../test/support/authenticator.ts';
-import { storyTransports } from '../../../test/support/breadth.ts';
-import type { Person } from '../../../test/support/client.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app/app.ts';
+import { codeShown } from '../../../test/support/sign-in/authenticator.ts';
+import { storyTransports } from '../../../test/support/cases/breadth.ts';
+import type { Person } from '../../../test/support/app/client.ts';
 import {
   appoint,
   firstOperator,
   installation,
   operatorAddress,
   operatorEnvironment,
-} from '../../../test/support/operators.ts';
+} from '../../../test/support/tenants/operators.ts';
 import { installationRoleIdOf } from '../../access/installation-roles.ts';
 import { auditLog } from '../../schema/events/audit-log-entry.ts';
 import { authenticationMethods } from '../../schema/sign-in/authentication-method.ts';

@@ -1,19 +1,19 @@
 import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
-import { pathOf, post } from '../../../test/support/authzen.ts';
-import { storyTransports } from '../../../test/support/breadth.ts';
-import { unique, type Person } from '../../../test/support/client.ts';
-import { customerOf, granted, grantTo, memberOf, vendorOf } from '../../../test/support/grants.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app/app.ts';
+import { pathOf, post } from '../../../test/support/tenants/authzen.ts';
+import { storyTransports } from '../../../test/support/cases/breadth.ts';
+import { unique, type Person } from '../../../test/support/app/client.ts';
+import { customerOf, granted, grantTo, memberOf, vendorOf } from '../../../test/support/tenants/grants.ts';
 import {
   appoint,
   firstOperator,
   installation as scope,
   operatorEnvironment,
-} from '../../../test/support/operators.ts';
-import { challengeOf, consented, newVerifier } from '../../../test/support/project-code.ts';
-import { redirectParameters, signInBrowser } from '../../../test/support/project-app.ts';
-import { enqueue, subscribe } from '../../../test/support/webhooks.ts';
+} from '../../../test/support/tenants/operators.ts';
+import { challengeOf, consented, newVerifier } from '../../../test/support/sign-in/project-code.ts';
+import { redirectParameters, signInBrowser } from '../../../test/support/sign-in/project-app.ts';
+import { enqueue, subscribe } from '../../../test/support/tenants/webhooks.ts';
 import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
 import { auditLog } from '../../schema/events/audit-log-entry.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';

@@ -1,10 +1,10 @@
 import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { installationRoleIdOf } from '../../access/installation-roles.ts';
-import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
-import { storyTransports } from '../../../test/support/breadth.ts';
-import type { Person } from '../../../test/support/client.ts';
-import { firstOperator, installation, operatorEnvironment } from '../../../test/support/operators.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app/app.ts';
+import { storyTransports } from '../../../test/support/cases/breadth.ts';
+import type { Person } from '../../../test/support/app/client.ts';
+import { firstOperator, installation, operatorEnvironment } from '../../../test/support/tenants/operators.ts';
 import { auditLog } from '../../schema/events/audit-log-entry.ts';
 import { preparedOperators } from '../../schema/operators/operator.ts';
 

@@ -1,15 +1,15 @@
 import { eq } from 'drizzle-orm';
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
-import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
-import { storyTransports } from '../../../test/support/breadth.ts';
-import type { Person } from '../../../test/support/client.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app/app.ts';
+import { storyTransports } from '../../../test/support/cases/breadth.ts';
+import type { Person } from '../../../test/support/app/client.ts';
 import {
   appoint,
   firstOperator,
   installation as scope,
   operatorEnvironment,
-} from '../../../test/support/operators.ts';
-import { codeShown } from '../../../test/support/authenticator.ts';
+} from '../../../test/support/tenants/operators.ts';
+import { codeShown } from '../../../test/support/sign-in/authenticator.ts';
 import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
 import { installationRoleIdOf } from '../../access/installation-roles.ts';
 import { auditLog } from '../../schema/events/audit-log-entry.ts';

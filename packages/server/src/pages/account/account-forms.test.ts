@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { accountBrowser, accountCookie } from '../../../test/support/account-browser.ts';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { codeShown } from '../../../test/support/authenticator.ts';
-import { unique, type Person } from '../../../test/support/client.ts';
+import { accountBrowser, accountCookie } from '../../../test/support/sign-in/account-browser.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
+import { codeShown } from '../../../test/support/sign-in/authenticator.ts';
+import { unique, type Person } from '../../../test/support/app/client.ts';
 import { member } from '../../../test/contract/world.ts';
-import { startGithub, type GithubDouble } from '../../../test/support/github.ts';
-import { PasskeyDevice } from '../../../test/support/passkey-device.ts';
-import { appInProject, signInBrowser } from '../../../test/support/project-app.ts';
+import { startGithub, type GithubDouble } from '../../../test/support/sign-in/github.ts';
+import { PasskeyDevice } from '../../../test/support/sign-in/passkey-device.ts';
+import { appInProject, signInBrowser } from '../../../test/support/sign-in/project-app.ts';
 import { notificationTypes } from '../../schema/people/notification.ts';
 import { notificationTexts } from './notification-texts.ts';
 

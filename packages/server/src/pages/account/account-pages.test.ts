@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { accountBrowser, accountCookie } from '../../../test/support/account-browser.ts';
-import { codeShown } from '../../../test/support/authenticator.ts';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import type { Person } from '../../../test/support/client.ts';
-import { visitor } from '../../../test/support/visitor.ts';
+import { accountBrowser, accountCookie } from '../../../test/support/sign-in/account-browser.ts';
+import { codeShown } from '../../../test/support/sign-in/authenticator.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
+import type { Person } from '../../../test/support/app/client.ts';
+import { visitor } from '../../../test/support/app/visitor.ts';
 
 /** The frame of the account pages: how a browser gets in and out, and which forms count. */
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { accountBrowser } from '../../../test/support/account-browser.ts';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { codeShown } from '../../../test/support/authenticator.ts';
-import { PasskeyDevice } from '../../../test/support/passkey-device.ts';
+import { accountBrowser } from '../../../test/support/sign-in/account-browser.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
+import { codeShown } from '../../../test/support/sign-in/authenticator.ts';
+import { PasskeyDevice } from '../../../test/support/sign-in/passkey-device.ts';
 
 /** The question whether it is still the user, answered with a passkey. */
 const LATER = 16 * 60_000;

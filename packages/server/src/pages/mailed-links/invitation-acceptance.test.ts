@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { accountBrowser } from '../../../test/support/account-browser.ts';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { unique, type Person } from '../../../test/support/client.ts';
+import { accountBrowser } from '../../../test/support/sign-in/account-browser.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
+import { unique, type Person } from '../../../test/support/app/client.ts';
 import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 

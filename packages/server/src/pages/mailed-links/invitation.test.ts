@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
 
 let app: TestApp;
 beforeAll(async () => {

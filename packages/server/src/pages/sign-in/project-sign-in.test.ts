@@ -4,7 +4,7 @@ import {
   initialState,
   startSignInPages,
   type SignInPages,
-} from '../../../test/support/sign-in-pages.ts';
+} from '../../../test/support/sign-in/sign-in-pages.ts';
 import type { PageState } from './app-page.ts';
 
 /** The content and headers of the pages in every state; test/browser goes from page to page. */

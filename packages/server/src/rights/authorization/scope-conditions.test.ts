@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { createPolicy, pathOf, post } from '../../../test/support/authzen.ts';
-import { firmOf, type Firm } from '../../../test/support/firm.ts';
-import type { Person } from '../../../test/support/client.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
+import { createPolicy, pathOf, post } from '../../../test/support/tenants/authzen.ts';
+import { firmOf, type Firm } from '../../../test/support/tenants/firm.ts';
+import type { Person } from '../../../test/support/app/client.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 
 /** Conditions read the scope of the project as `scope`, however the call or the token spells it. */

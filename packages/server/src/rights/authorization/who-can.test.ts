@@ -2,11 +2,11 @@ import { sql } from 'drizzle-orm';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { joined, keyToken } from '../../../test/contract/world.ts';
-import { isFraming, startOwnApp, type TestApp } from '../../../test/support/app.ts';
-import { storyTransports } from '../../../test/support/breadth.ts';
-import { transports, type Person } from '../../../test/support/client.ts';
-import { leastToll } from '../../../test/support/event-loop.ts';
-import { firmOf, type Firm } from '../../../test/support/firm.ts';
+import { isFraming, startOwnApp, type TestApp } from '../../../test/support/app/app.ts';
+import { storyTransports } from '../../../test/support/cases/breadth.ts';
+import { transports, type Person } from '../../../test/support/app/client.ts';
+import { leastToll } from '../../../test/support/app/event-loop.ts';
+import { firmOf, type Firm } from '../../../test/support/tenants/firm.ts';
 import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 

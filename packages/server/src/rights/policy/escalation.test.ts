@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keyToken } from '../../../test/contract/world.ts';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { firmOf, type Firm } from '../../../test/support/firm.ts';
-import { storyTransports } from '../../../test/support/breadth.ts';
-import type { Person } from '../../../test/support/client.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
+import { firmOf, type Firm } from '../../../test/support/tenants/firm.ts';
+import { storyTransports } from '../../../test/support/cases/breadth.ts';
+import type { Person } from '../../../test/support/app/client.ts';
 
 /** A document gives and takes nothing that its caller does not hold, whatever it says; and its plan says so. */
 let app: TestApp;

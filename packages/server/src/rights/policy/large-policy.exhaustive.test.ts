@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { rowsOf } from '../../db/query/rows.ts';
-import { isFraming, startApp, type TestApp } from '../../../test/support/app.ts';
+import { isFraming, startApp, type TestApp } from '../../../test/support/app/app.ts';
 
 /** A large policy needs as many statements as a small one. */
 let app: TestApp;

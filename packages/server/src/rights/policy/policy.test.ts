@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ScopeRef } from '../../kernel/scope.ts';
 import { keyToken } from '../../../test/contract/world.ts';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { firmOf } from '../../../test/support/firm.ts';
-import { storyTransports } from '../../../test/support/breadth.ts';
-import { unique, type Person } from '../../../test/support/client.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
+import { firmOf } from '../../../test/support/tenants/firm.ts';
+import { storyTransports } from '../../../test/support/cases/breadth.ts';
+import { unique, type Person } from '../../../test/support/app/client.ts';
 
 /** A project's rights model is a document: it is read, planned, applied, drifts, and is rolled back. */
 let app: TestApp;

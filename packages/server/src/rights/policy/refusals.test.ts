@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ScopeRef } from '../../kernel/scope.ts';
-import { storyTransports } from '../../../test/support/breadth.ts';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { unique, type Person } from '../../../test/support/client.ts';
-import { firmOf } from '../../../test/support/firm.ts';
+import { storyTransports } from '../../../test/support/cases/breadth.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
+import { unique, type Person } from '../../../test/support/app/client.ts';
+import { firmOf } from '../../../test/support/tenants/firm.ts';
 
 /** A refused document says what is wrong, where, and what to do. */
 let app: TestApp;

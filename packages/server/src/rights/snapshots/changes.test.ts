@@ -3,11 +3,11 @@ import { changesBetween } from '@doorward/decision/changes-between';
 import type { ChangesClaims, SnapshotClaims } from '@doorward/decision/snapshot-claims';
 import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { appToken } from '../../../test/support/app-token.ts';
-import { unique, type Answer } from '../../../test/support/client.ts';
-import { firmOf, type Firm } from '../../../test/support/firm.ts';
-import { policyOf, snapshotReader, type Reader } from '../../../test/support/snapshots.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
+import { appToken } from '../../../test/support/sign-in/app-token.ts';
+import { unique, type Answer } from '../../../test/support/app/client.ts';
+import { firmOf, type Firm } from '../../../test/support/tenants/firm.ts';
+import { policyOf, snapshotReader, type Reader } from '../../../test/support/tenants/snapshots.ts';
 
 /** Changes of a policy snapshot: what they say, when a poll is answered, and who may wait (packages §8.1). */
 let app: TestApp;

@@ -4,11 +4,11 @@ import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
 import { SYSTEM_NODE } from '../../schema/nodes.ts';
 import type { JsonObject } from '../../kernel/input/values.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { unique, type Person } from '../../../test/support/client.ts';
-import { firmOf, type Firm } from '../../../test/support/firm.ts';
-import { openAppSession } from '../../../test/support/app-session.ts';
-import { snapshotReader, type Reader } from '../../../test/support/snapshots.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
+import { unique, type Person } from '../../../test/support/app/client.ts';
+import { firmOf, type Firm } from '../../../test/support/tenants/firm.ts';
+import { openAppSession } from '../../../test/support/app/app-session.ts';
+import { snapshotReader, type Reader } from '../../../test/support/tenants/snapshots.ts';
 
 /** What a policy snapshot contains, for whom, and how it is answered (packages §8.1, §8.2). */
 let app: TestApp;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../db/connection/open.ts';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
 import { createProjectWatch, type ProjectWatch } from './project-watch.ts';
 import { createGate } from './shared-runs.ts';
 

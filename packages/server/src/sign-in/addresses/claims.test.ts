@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { storyTransports } from '../../../test/support/breadth.ts';
-import { unique, type Person } from '../../../test/support/client.ts';
-import { startGithub, type GithubDouble } from '../../../test/support/github.ts';
-import { visitor } from '../../../test/support/visitor.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
+import { storyTransports } from '../../../test/support/cases/breadth.ts';
+import { unique, type Person } from '../../../test/support/app/client.ts';
+import { startGithub, type GithubDouble } from '../../../test/support/sign-in/github.ts';
+import { visitor } from '../../../test/support/app/visitor.ts';
 
 /** An unverified claim on an address gives no power over the owner of the address. */
 let app: TestApp;

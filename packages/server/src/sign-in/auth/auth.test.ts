@@ -1,9 +1,9 @@
 import { hash as argon2 } from '@node-rs/argon2';
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
-import { storyTransports } from '../../../test/support/breadth.ts';
-import { transports, unique, type Answer, type Person, type Via } from '../../../test/support/client.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app/app.ts';
+import { storyTransports } from '../../../test/support/cases/breadth.ts';
+import { transports, unique, type Answer, type Person, type Via } from '../../../test/support/app/client.ts';
 import { auditLog } from '../../schema/events/audit-log-entry.ts';
 import { events } from '../../schema/events/event.ts';
 import { authenticationMethods, passwords } from '../../schema/sign-in/authentication-method.ts';

@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { eq, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
-import { startGithub, type GithubDouble } from '../../../test/support/github.ts';
-import { cookieNames, visitor, type Visitor } from '../../../test/support/visitor.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app/app.ts';
+import { startGithub, type GithubDouble } from '../../../test/support/sign-in/github.ts';
+import { cookieNames, visitor, type Visitor } from '../../../test/support/app/visitor.ts';
 import { auditLog } from '../../schema/events/audit-log-entry.ts';
 import { cliCodes } from '../../schema/oauth/cli-code.ts';
 import { signInFlows } from '../../schema/sign-in/sign-in-flow.ts';

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { eq, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
-import { unique, type Person } from '../../../test/support/client.ts';
-import { codeShown } from '../../../test/support/authenticator.ts';
-import { startGithub, type GithubAccount, type GithubDouble } from '../../../test/support/github.ts';
-import { visitor, type Visitor } from '../../../test/support/visitor.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app/app.ts';
+import { unique, type Person } from '../../../test/support/app/client.ts';
+import { codeShown } from '../../../test/support/sign-in/authenticator.ts';
+import { startGithub, type GithubAccount, type GithubDouble } from '../../../test/support/sign-in/github.ts';
+import { visitor, type Visitor } from '../../../test/support/app/visitor.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 import { auditLog } from '../../schema/events/audit-log-entry.ts';
 import { events } from '../../schema/events/event.ts';

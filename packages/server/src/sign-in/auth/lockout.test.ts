@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
-import { codeShown } from '../../../test/support/authenticator.ts';
-import { storyTransports } from '../../../test/support/breadth.ts';
-import { unique, type Person, type Via } from '../../../test/support/client.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app/app.ts';
+import { codeShown } from '../../../test/support/sign-in/authenticator.ts';
+import { storyTransports } from '../../../test/support/cases/breadth.ts';
+import { unique, type Person, type Via } from '../../../test/support/app/client.ts';
 import { accountFailures, failedAttempts, knownNetworks } from '../../schema/sign-in/failed-attempt.ts';
 import { mfaAttempts } from '../../schema/sign-in/mfa-factor.ts';
 

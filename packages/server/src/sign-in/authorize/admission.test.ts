@@ -1,9 +1,9 @@
 import { and, eq } from 'drizzle-orm';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { unique, type Person } from '../../../test/support/client.ts';
-import { codeShown } from '../../../test/support/authenticator.ts';
-import { startGithub, type GithubAccount, type GithubDouble } from '../../../test/support/github.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
+import { unique, type Person } from '../../../test/support/app/client.ts';
+import { codeShown } from '../../../test/support/sign-in/authenticator.ts';
+import { startGithub, type GithubAccount, type GithubDouble } from '../../../test/support/sign-in/github.ts';
 import {
   appInProject,
   projectViewer,
@@ -11,7 +11,7 @@ import {
   redirectParameters,
   type AppInProject,
   type SignInBrowser,
-} from '../../../test/support/project-app.ts';
+} from '../../../test/support/sign-in/project-app.ts';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { createKek } from '../../crypto/keys/kek.ts';
 import { signInFlows } from '../../schema/sign-in/sign-in-flow.ts';
@@ -20,7 +20,7 @@ import { authenticationMethods } from '../../schema/sign-in/authentication-metho
 import { projectUsers } from '../../schema/rights/membership.ts';
 import { users } from '../../schema/people/user.ts';
 import { projectCodes } from '../../schema/oauth/project-code.ts';
-import { cookieNames, withoutFlow } from '../../../test/support/visitor.ts';
+import { cookieNames, withoutFlow } from '../../../test/support/app/visitor.ts';
 
 /** Which users an app admits: by mail and GitHub, with and without sign-up, with a second factor. */
 

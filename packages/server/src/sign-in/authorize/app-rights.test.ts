@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decodeJwt } from 'jose';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { storyTransports } from '../../../test/support/breadth.ts';
-import { unique, type Person } from '../../../test/support/client.ts';
-import { challengeOf, consented, newVerifier } from '../../../test/support/project-code.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
+import { storyTransports } from '../../../test/support/cases/breadth.ts';
+import { unique, type Person } from '../../../test/support/app/client.ts';
+import { challengeOf, consented, newVerifier } from '../../../test/support/sign-in/project-code.ts';
 import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app/app.ts';
 import {
   appInProject,
   authorizePath,
   signInBrowser,
   redirectParameters,
   type AppInProject,
-} from '../../../test/support/project-app.ts';
-import { visitor } from '../../../test/support/visitor.ts';
+} from '../../../test/support/sign-in/project-app.ts';
+import { visitor } from '../../../test/support/app/visitor.ts';
 import { auditLog } from '../../schema/events/audit-log-entry.ts';
 import { signInFlows } from '../../schema/sign-in/sign-in-flow.ts';
 

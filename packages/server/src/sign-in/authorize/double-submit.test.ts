@@ -1,20 +1,20 @@
 import type { LightMyRequestResponse } from 'fastify';
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
-import { codeShown } from '../../../test/support/authenticator.ts';
-import { unique, type Person } from '../../../test/support/client.ts';
-import { startGithub, type GithubDouble } from '../../../test/support/github.ts';
-import { customerOf, grantTo, memberOf, vendorOf } from '../../../test/support/grants.ts';
-import { PasskeyDevice } from '../../../test/support/passkey-device.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app/app.ts';
+import { codeShown } from '../../../test/support/sign-in/authenticator.ts';
+import { unique, type Person } from '../../../test/support/app/client.ts';
+import { startGithub, type GithubDouble } from '../../../test/support/sign-in/github.ts';
+import { customerOf, grantTo, memberOf, vendorOf } from '../../../test/support/tenants/grants.ts';
+import { PasskeyDevice } from '../../../test/support/sign-in/passkey-device.ts';
 import {
   appInProject,
   authorizePath,
   projectViewer,
   signInBrowser,
   type AppInProject,
-} from '../../../test/support/project-app.ts';
-import { visitor, type Visitor } from '../../../test/support/visitor.ts';
+} from '../../../test/support/sign-in/project-app.ts';
+import { visitor, type Visitor } from '../../../test/support/app/visitor.ts';
 import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
 import { projectCodes } from '../../schema/oauth/project-code.ts';
 import { sessions } from '../../schema/sign-in/session.ts';

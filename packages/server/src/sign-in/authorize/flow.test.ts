@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { unique } from '../../../test/support/client.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
+import { unique } from '../../../test/support/app/client.ts';
 import {
   appInProject,
   projectViewer,
@@ -10,8 +10,8 @@ import {
   redirectParameters,
   type AppInProject,
   type SignInBrowser,
-} from '../../../test/support/project-app.ts';
-import { cookieNames, withoutFlow, visitor } from '../../../test/support/visitor.ts';
+} from '../../../test/support/sign-in/project-app.ts';
+import { cookieNames, withoutFlow, visitor } from '../../../test/support/app/visitor.ts';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 import { auditLog } from '../../schema/events/audit-log-entry.ts';

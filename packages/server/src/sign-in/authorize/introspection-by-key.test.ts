@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keyToken } from '../../../test/contract/world.ts';
-import { appToken } from '../../../test/support/app-token.ts';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import type { Person } from '../../../test/support/client.ts';
-import { customerOf, grantTo, vendorOf } from '../../../test/support/grants.ts';
-import { appInProject, projectViewer, type AppInProject } from '../../../test/support/project-app.ts';
+import { appToken } from '../../../test/support/sign-in/app-token.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
+import type { Person } from '../../../test/support/app/client.ts';
+import { customerOf, grantTo, vendorOf } from '../../../test/support/tenants/grants.ts';
+import { appInProject, projectViewer, type AppInProject } from '../../../test/support/sign-in/project-app.ts';
 import { permissionIdOf, roleIdOf } from '../../schema/rights/built-in-ids.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 

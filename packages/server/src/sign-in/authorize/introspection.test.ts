@@ -1,11 +1,11 @@
 import * as openid from 'openid-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TestApp } from '../../../test/support/app.ts';
-import { unique, type Person } from '../../../test/support/client.ts';
+import type { TestApp } from '../../../test/support/app/app.ts';
+import { unique, type Person } from '../../../test/support/app/client.ts';
 import { keyToken } from '../../../test/contract/world.ts';
-import { startAtOwnAddress } from '../../../test/support/own-address.ts';
-import { appInProject, projectViewer, type AppInProject } from '../../../test/support/project-app.ts';
-import { challengeOf, consented, newVerifier } from '../../../test/support/project-code.ts';
+import { startAtOwnAddress } from '../../../test/support/app/own-address.ts';
+import { appInProject, projectViewer, type AppInProject } from '../../../test/support/sign-in/project-app.ts';
+import { challengeOf, consented, newVerifier } from '../../../test/support/sign-in/project-code.ts';
 
 /** Introspection (RFC 7662, openid §5): what a confidential app learns about tokens, and what it does not. */
 let app: TestApp;

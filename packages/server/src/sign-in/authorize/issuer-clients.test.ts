@@ -1,9 +1,9 @@
 import { JwtRsaVerifier } from 'aws-jwt-verify';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { TestApp } from '../../../test/support/app.ts';
-import type { Person } from '../../../test/support/client.ts';
-import { startAtOwnAddress } from '../../../test/support/own-address.ts';
-import { appInProject, signInBrowser, type AppInProject } from '../../../test/support/project-app.ts';
+import type { TestApp } from '../../../test/support/app/app.ts';
+import type { Person } from '../../../test/support/app/client.ts';
+import { startAtOwnAddress } from '../../../test/support/app/own-address.ts';
+import { appInProject, signInBrowser, type AppInProject } from '../../../test/support/sign-in/project-app.ts';
 
 /** A third-party verifier, unmodified, that is configured with the issuer and the client id alone. */
 let app: TestApp;

@@ -2,10 +2,10 @@ import { createRemoteJWKSet, jwtVerify } from 'jose';
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TestApp } from '../../../test/support/app.ts';
-import type { Person } from '../../../test/support/client.ts';
-import { startAtOwnAddress } from '../../../test/support/own-address.ts';
-import { appInProject, signInBrowser, type AppInProject } from '../../../test/support/project-app.ts';
+import type { TestApp } from '../../../test/support/app/app.ts';
+import type { Person } from '../../../test/support/app/client.ts';
+import { startAtOwnAddress } from '../../../test/support/app/own-address.ts';
+import { appInProject, signInBrowser, type AppInProject } from '../../../test/support/sign-in/project-app.ts';
 
 /**
  * Two third-party OAuth clients, unmodified and over HTTP, know only the issuer of a project and complete the sign-in:

@@ -3,9 +3,9 @@ import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify, type JS
 import * as openid from 'openid-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDoorward } from '../../../../node/src/node.ts';
-import type { TestApp } from '../../../test/support/app.ts';
-import type { Person } from '../../../test/support/client.ts';
-import { startAtOwnAddress } from '../../../test/support/own-address.ts';
+import type { TestApp } from '../../../test/support/app/app.ts';
+import type { Person } from '../../../test/support/app/client.ts';
+import { startAtOwnAddress } from '../../../test/support/app/own-address.ts';
 import {
   appInProject,
   projectViewer,
@@ -13,7 +13,7 @@ import {
   signInBrowser,
   type AppInProject,
   type SignInBrowser,
-} from '../../../test/support/project-app.ts';
+} from '../../../test/support/sign-in/project-app.ts';
 
 /**
  * OpenID Connect at the issuer of a project, as an app uses it: `openid-client` knows the issuer alone. The rules of

@@ -1,10 +1,10 @@
 import { auth } from 'express-oauth2-jwt-bearer';
 import { InMemoryWebStorage, OidcClient, WebStorageStateStore } from 'oidc-client-ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TestApp } from '../../../test/support/app.ts';
-import type { Person } from '../../../test/support/client.ts';
-import { startAtOwnAddress } from '../../../test/support/own-address.ts';
-import { appInProject, signInBrowser, type AppInProject } from '../../../test/support/project-app.ts';
+import type { TestApp } from '../../../test/support/app/app.ts';
+import type { Person } from '../../../test/support/app/client.ts';
+import { startAtOwnAddress } from '../../../test/support/app/own-address.ts';
+import { appInProject, signInBrowser, type AppInProject } from '../../../test/support/sign-in/project-app.ts';
 
 /**
  * More third-party clients and verifiers over HTTP: two libraries unmodified, and for two others, which have many

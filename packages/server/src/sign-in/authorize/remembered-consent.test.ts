@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { storyTransports } from '../../../test/support/breadth.ts';
-import type { Person } from '../../../test/support/client.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
+import { storyTransports } from '../../../test/support/cases/breadth.ts';
+import type { Person } from '../../../test/support/app/client.ts';
 import { keyToken, member } from '../../../test/contract/world.ts';
 import {
   appInProject,
@@ -10,7 +10,7 @@ import {
   roleWith,
   signInBrowser,
   type AppInProject,
-} from '../../../test/support/project-app.ts';
+} from '../../../test/support/sign-in/project-app.ts';
 import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
 import { auditLog } from '../../schema/events/audit-log-entry.ts';
 

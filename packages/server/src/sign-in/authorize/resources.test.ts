@@ -2,15 +2,15 @@ import { decodeJwt } from 'jose';
 import * as openid from 'openid-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDoorward, type Scope } from '../../../../node/src/node.ts';
-import type { TestApp } from '../../../test/support/app.ts';
-import type { Person } from '../../../test/support/client.ts';
-import { startAtOwnAddress } from '../../../test/support/own-address.ts';
+import type { TestApp } from '../../../test/support/app/app.ts';
+import type { Person } from '../../../test/support/app/client.ts';
+import { startAtOwnAddress } from '../../../test/support/app/own-address.ts';
 import {
   appInProject,
   redirectParameters,
   signInBrowser,
   type AppInProject,
-} from '../../../test/support/project-app.ts';
+} from '../../../test/support/sign-in/project-app.ts';
 
 /** Resource indicators (RFC 8707, openid §3): for which resource servers an access token is. */
 let app: TestApp;

@@ -2,11 +2,11 @@ import { auth, requiredScopes } from 'express-oauth2-jwt-bearer';
 import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDoorward, type Scope } from '../../../../node/src/node.ts';
-import { appToken } from '../../../test/support/app-token.ts';
-import type { TestApp } from '../../../test/support/app.ts';
-import type { Person } from '../../../test/support/client.ts';
-import { startAtOwnAddress } from '../../../test/support/own-address.ts';
-import { appInProject, type AppInProject } from '../../../test/support/project-app.ts';
+import { appToken } from '../../../test/support/sign-in/app-token.ts';
+import type { TestApp } from '../../../test/support/app/app.ts';
+import type { Person } from '../../../test/support/app/client.ts';
+import { startAtOwnAddress } from '../../../test/support/app/own-address.ts';
+import { appInProject, type AppInProject } from '../../../test/support/sign-in/project-app.ts';
 
 /**
  * Access tokens in the profile of RFC 9068 (openid §11): verifiers of the standard take them, and this service everywhere
@@ -44,7 +44,8 @@ async function keyOf(fields: object = {}) {
 
 async function tokenOfApp(to: AppInProject, scopes: string[] | null = ['board:read', 'Role:Query']) {
   if (to.clientSecret === null) return appToken(app, { app: to, userId: owner.userId, scopes });
-  const { challengeOf, consented, newVerifier } = await import('../../../test/support/project-code.ts');
+  const { challengeOf, consented, newVerifier } =
+    await import('../../../test/support/sign-in/project-code.ts');
   const verifier = newVerifier();
   const { id: appId, redirectUri } = to;
   const code = await consented(app, {

@@ -1,9 +1,14 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { asc, eq } from 'drizzle-orm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { unique, type Person } from '../../../test/support/client.ts';
-import { challengeOf, consented, newVerifier, type Consent } from '../../../test/support/project-code.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
+import { unique, type Person } from '../../../test/support/app/client.ts';
+import {
+  challengeOf,
+  consented,
+  newVerifier,
+  type Consent,
+} from '../../../test/support/sign-in/project-code.ts';
 import { auditLog } from '../../schema/events/audit-log-entry.ts';
 import { events } from '../../schema/events/event.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';

@@ -1,7 +1,7 @@
 import type { LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import type { Person } from '../../../test/support/client.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
+import type { Person } from '../../../test/support/app/client.ts';
 import {
   appInProject,
   authorizePath,
@@ -9,8 +9,8 @@ import {
   redirectParameters,
   signInBrowser,
   type AppInProject,
-} from '../../../test/support/project-app.ts';
-import { visitor, type Visitor } from '../../../test/support/visitor.ts';
+} from '../../../test/support/sign-in/project-app.ts';
+import { visitor, type Visitor } from '../../../test/support/app/visitor.ts';
 
 /** Several sign-ins in one browser: each start has a flow of its own, and none ends another (identity §12). */
 let app: TestApp;

@@ -1,8 +1,12 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { addressAt, startCompanies, type Companies } from '../../../test/support/companies.ts';
-import type { Connected } from '../../../test/support/connections.ts';
-import { redirectParameters, signInBrowser, type SignInBrowser } from '../../../test/support/project-app.ts';
+import { addressAt, startCompanies, type Companies } from '../../../test/support/tenants/companies.ts';
+import type { Connected } from '../../../test/support/databases/connections.ts';
+import {
+  redirectParameters,
+  signInBrowser,
+  type SignInBrowser,
+} from '../../../test/support/sign-in/project-app.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 
 /** How long sessions of apps last for which the provider of an organization vouched (sign-in-methods §14). */

@@ -1,12 +1,16 @@
 import { eq, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { unique } from '../../../test/support/client.ts';
-import { connected, type Connected } from '../../../test/support/connections.ts';
-import { grantTo, vendorOf, type Vendor } from '../../../test/support/grants.ts';
-import { startOpenidProvider, type OpenidDouble } from '../../../test/support/openid-provider.ts';
-import { redirectParameters, signInBrowser, type SignInBrowser } from '../../../test/support/project-app.ts';
-import { fillMethods } from '../../../test/support/sign-in-methods.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
+import { unique } from '../../../test/support/app/client.ts';
+import { connected, type Connected } from '../../../test/support/databases/connections.ts';
+import { grantTo, vendorOf, type Vendor } from '../../../test/support/tenants/grants.ts';
+import { startOpenidProvider, type OpenidDouble } from '../../../test/support/sign-in/openid-provider.ts';
+import {
+  redirectParameters,
+  signInBrowser,
+  type SignInBrowser,
+} from '../../../test/support/sign-in/project-app.ts';
+import { fillMethods } from '../../../test/support/sign-in/sign-in-methods.ts';
 import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 import { projectCodes } from '../../schema/oauth/project-code.ts';

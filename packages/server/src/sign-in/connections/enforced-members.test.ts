@@ -1,13 +1,13 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { joinProject } from '../../../test/decisions/memberships.ts';
-import type { TestApp } from '../../../test/support/app.ts';
-import { codeShown } from '../../../test/support/authenticator.ts';
-import { unique } from '../../../test/support/client.ts';
-import { addressAt, startCompanies, type Companies } from '../../../test/support/companies.ts';
-import type { Connected } from '../../../test/support/connections.ts';
-import { customerOf, grantTo, vendorOf, type Vendor } from '../../../test/support/grants.ts';
-import { redirectParameters, signInBrowser } from '../../../test/support/project-app.ts';
+import type { TestApp } from '../../../test/support/app/app.ts';
+import { codeShown } from '../../../test/support/sign-in/authenticator.ts';
+import { unique } from '../../../test/support/app/client.ts';
+import { addressAt, startCompanies, type Companies } from '../../../test/support/tenants/companies.ts';
+import type { Connected } from '../../../test/support/databases/connections.ts';
+import { customerOf, grantTo, vendorOf, type Vendor } from '../../../test/support/tenants/grants.ts';
+import { redirectParameters, signInBrowser } from '../../../test/support/sign-in/project-app.ts';
 import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
 
 /** Ways by which members might get around the identity provider that their organization requires. */

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { TestApp } from '../../../test/support/app.ts';
-import { codeShown } from '../../../test/support/authenticator.ts';
-import { storyTransports } from '../../../test/support/breadth.ts';
-import { unique, type Person } from '../../../test/support/client.ts';
-import { addressAt, startCompanies, type Companies } from '../../../test/support/companies.ts';
-import { provedDomain, type Connected } from '../../../test/support/connections.ts';
-import { memberOf, vendorOf } from '../../../test/support/grants.ts';
-import { redirectParameters, signInBrowser } from '../../../test/support/project-app.ts';
+import type { TestApp } from '../../../test/support/app/app.ts';
+import { codeShown } from '../../../test/support/sign-in/authenticator.ts';
+import { storyTransports } from '../../../test/support/cases/breadth.ts';
+import { unique, type Person } from '../../../test/support/app/client.ts';
+import { addressAt, startCompanies, type Companies } from '../../../test/support/tenants/companies.ts';
+import { provedDomain, type Connected } from '../../../test/support/databases/connections.ts';
+import { memberOf, vendorOf } from '../../../test/support/tenants/grants.ts';
+import { redirectParameters, signInBrowser } from '../../../test/support/sign-in/project-app.ts';
 
 /** Organizations that require their identity provider. */
 let app: TestApp;

@@ -1,15 +1,15 @@
 import { createLocalJWKSet, decodeJwt, jwtVerify, type JSONWebKeySet } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { cookieNames } from '../../../test/support/visitor.ts';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import type { Person } from '../../../test/support/client.ts';
+import { cookieNames } from '../../../test/support/app/visitor.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
+import type { Person } from '../../../test/support/app/client.ts';
 import {
   appInProject,
   redirectParameters,
   signInBrowser,
   type AppInProject,
   type SignInBrowser,
-} from '../../../test/support/project-app.ts';
+} from '../../../test/support/sign-in/project-app.ts';
 
 /** Logout that an app begins, and logout tokens for apps whose sessions end (openid §9). */
 const goodbye = 'https://boards.example/goodbye?from=doorward';

@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
-import type { Person } from '../../../test/support/client.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app/app.ts';
+import type { Person } from '../../../test/support/app/client.ts';
 import {
   appInProject,
   redirectParameters,
   signInBrowser,
   type AppInProject,
   type SignInBrowser,
-} from '../../../test/support/project-app.ts';
+} from '../../../test/support/sign-in/project-app.ts';
 import { stepAt, totpCode } from '../../crypto/tokens/totp.ts';
 import { auditLog } from '../../schema/events/audit-log-entry.ts';
 import { mfaFactors } from '../../schema/sign-in/mfa-factor.ts';

@@ -1,8 +1,8 @@
 import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { codeShown } from '../../../test/support/authenticator.ts';
-import { unique, type Person } from '../../../test/support/client.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
+import { codeShown } from '../../../test/support/sign-in/authenticator.ts';
+import { unique, type Person } from '../../../test/support/app/client.ts';
 import {
   appInProject,
   projectViewer,
@@ -10,13 +10,13 @@ import {
   signInBrowser,
   type AppInProject,
   type SignInBrowser,
-} from '../../../test/support/project-app.ts';
+} from '../../../test/support/sign-in/project-app.ts';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { projectCodes } from '../../schema/oauth/project-code.ts';
 import { signInFlows } from '../../schema/sign-in/sign-in-flow.ts';
 import { auditLog } from '../../schema/events/audit-log-entry.ts';
 import { users } from '../../schema/people/user.ts';
-import { withoutFlow } from '../../../test/support/visitor.ts';
+import { withoutFlow } from '../../../test/support/app/visitor.ts';
 
 /** Password, mailed code, sign-up and reset on the pages of a sign-in to an app. */
 let app: TestApp;

@@ -3,18 +3,18 @@ import { join } from 'node:path';
 import { eq } from 'drizzle-orm';
 import type { LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { unique } from '../../../test/support/client.ts';
-import { startOpenidProvider, type OpenidDouble } from '../../../test/support/openid-provider.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
+import { unique } from '../../../test/support/app/client.ts';
+import { startOpenidProvider, type OpenidDouble } from '../../../test/support/sign-in/openid-provider.ts';
 import {
   appInProject,
   projectViewer,
   signInBrowser,
   type AppInProject,
   type SignInBrowser,
-} from '../../../test/support/project-app.ts';
+} from '../../../test/support/sign-in/project-app.ts';
 import { users } from '../../schema/people/user.ts';
-import { withoutFlow } from '../../../test/support/visitor.ts';
+import { withoutFlow } from '../../../test/support/app/visitor.ts';
 
 /**
  * What each way to sign in leads to, for each kind of person: the table "Outcomes" of docs/spec/sign-in-methods.md, which is

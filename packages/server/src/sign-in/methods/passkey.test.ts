@@ -1,9 +1,9 @@
 import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { codeShown } from '../../../test/support/authenticator.ts';
-import { unique, type Person } from '../../../test/support/client.ts';
-import { PasskeyDevice, type Lies } from '../../../test/support/passkey-device.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
+import { codeShown } from '../../../test/support/sign-in/authenticator.ts';
+import { unique, type Person } from '../../../test/support/app/client.ts';
+import { PasskeyDevice, type Lies } from '../../../test/support/sign-in/passkey-device.ts';
 import {
   appInProject,
   projectViewer,
@@ -11,14 +11,14 @@ import {
   signInBrowser,
   type AppInProject,
   type SignInBrowser,
-} from '../../../test/support/project-app.ts';
+} from '../../../test/support/sign-in/project-app.ts';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { projectCodes } from '../../schema/oauth/project-code.ts';
 import { passkeyChallenges } from '../../schema/sign-in/passkey-challenge.ts';
 import { factorResets } from '../../schema/sign-in/mfa-factor.ts';
 import { auditLog } from '../../schema/events/audit-log-entry.ts';
 import { users } from '../../schema/people/user.ts';
-import { withoutFlow } from '../../../test/support/visitor.ts';
+import { withoutFlow } from '../../../test/support/app/visitor.ts';
 
 /** Passkeys on the pages of a sign-in to an app: instead of an address, and as the second factor. */
 const MINUTE = 60_000;

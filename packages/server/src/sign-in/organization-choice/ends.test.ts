@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
-import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
-import type { Person } from '../../../test/support/client.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app/app.ts';
+import type { Person } from '../../../test/support/app/client.ts';
 import {
   customerOf,
   grantTo,
@@ -9,9 +9,9 @@ import {
   vendorOf,
   type Customer,
   type Vendor,
-} from '../../../test/support/grants.ts';
-import { firstOperator, installation, operatorEnvironment } from '../../../test/support/operators.ts';
-import { redirectParameters, signInBrowser } from '../../../test/support/project-app.ts';
+} from '../../../test/support/tenants/grants.ts';
+import { firstOperator, installation, operatorEnvironment } from '../../../test/support/tenants/operators.ts';
+import { redirectParameters, signInBrowser } from '../../../test/support/sign-in/project-app.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 
 /** What ends a sign-in for an organization (openid §12), and what of a user stays when they leave a project. */

@@ -1,9 +1,9 @@
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { storyTransports } from '../../../test/support/breadth.ts';
-import { unique, type Person } from '../../../test/support/client.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
+import { storyTransports } from '../../../test/support/cases/breadth.ts';
+import { unique, type Person } from '../../../test/support/app/client.ts';
 import {
   customerOf,
   grantTo,
@@ -11,9 +11,13 @@ import {
   vendorOf,
   type Customer,
   type Vendor,
-} from '../../../test/support/grants.ts';
-import { redirectParameters, signInBrowser, type SignInBrowser } from '../../../test/support/project-app.ts';
-import { visitor } from '../../../test/support/visitor.ts';
+} from '../../../test/support/tenants/grants.ts';
+import {
+  redirectParameters,
+  signInBrowser,
+  type SignInBrowser,
+} from '../../../test/support/sign-in/project-app.ts';
+import { visitor } from '../../../test/support/app/visitor.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 
 /** Sign-in to an app for an organization of the user (openid §12), and what its tokens reach. */

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { passwordCost } from '../../crypto/passwords/passwords.ts';
 import { realDelay } from '../../runtime/time.ts';
-import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
-import { storyTransports } from '../../../test/support/breadth.ts';
-import { unique, type Via } from '../../../test/support/client.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app/app.ts';
+import { storyTransports } from '../../../test/support/cases/breadth.ts';
+import { unique, type Via } from '../../../test/support/app/client.ts';
 import { remainderOfStep, STEP_MS } from './constant-time-answer.ts';
 
 /** Timers may fire slightly early by the measuring clock. */

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { storyTransports } from '../../../test/support/breadth.ts';
-import { unique } from '../../../test/support/client.ts';
-import { appInProject, projectViewer, signInBrowser } from '../../../test/support/project-app.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
+import { storyTransports } from '../../../test/support/cases/breadth.ts';
+import { unique } from '../../../test/support/app/client.ts';
+import { appInProject, projectViewer, signInBrowser } from '../../../test/support/sign-in/project-app.ts';
 
 const MOST = 2;
 let app: TestApp;

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { storyTransports } from '../../../test/support/breadth.ts';
-import type { Person, Via } from '../../../test/support/client.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
+import { storyTransports } from '../../../test/support/cases/breadth.ts';
+import type { Person, Via } from '../../../test/support/app/client.ts';
 import {
   appInProject,
   projectViewer,
   roleWith,
   signInBrowser,
   redirectParameters,
-} from '../../../test/support/project-app.ts';
+} from '../../../test/support/sign-in/project-app.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 
 const MINUTE = 60_000;

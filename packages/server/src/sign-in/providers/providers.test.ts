@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { and, eq } from 'drizzle-orm';
 import { generateKeyPair, type JWTPayload } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { unique } from '../../../test/support/client.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
+import { unique } from '../../../test/support/app/client.ts';
 import {
   clientSecret,
   startOpenidProvider,
   type OpenidDouble,
-} from '../../../test/support/openid-provider.ts';
+} from '../../../test/support/sign-in/openid-provider.ts';
 import {
   appInProject,
   projectViewer,
@@ -16,9 +16,9 @@ import {
   signInBrowser,
   type AppInProject,
   type SignInBrowser,
-} from '../../../test/support/project-app.ts';
-import { fillMethods } from '../../../test/support/sign-in-methods.ts';
-import { visitor, type Visitor } from '../../../test/support/visitor.ts';
+} from '../../../test/support/sign-in/project-app.ts';
+import { fillMethods } from '../../../test/support/sign-in/sign-in-methods.ts';
+import { visitor, type Visitor } from '../../../test/support/app/visitor.ts';
 import { createKek, SealError } from '../../crypto/keys/kek.ts';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { signInFlows } from '../../schema/sign-in/sign-in-flow.ts';

@@ -1,10 +1,10 @@
 import { and, eq } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sampleInput } from '../../../test/contract/sample.ts';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { codeShown, fromBase32 } from '../../../test/support/authenticator.ts';
-import { storyTransports } from '../../../test/support/breadth.ts';
-import type { Answer, Person, Via } from '../../../test/support/client.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
+import { codeShown, fromBase32 } from '../../../test/support/sign-in/authenticator.ts';
+import { storyTransports } from '../../../test/support/cases/breadth.ts';
+import type { Answer, Person, Via } from '../../../test/support/app/client.ts';
 import { auditLog } from '../../schema/events/audit-log-entry.ts';
 import { events } from '../../schema/events/event.ts';
 import { operations } from '../../operations.ts';

@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { codeShown } from '../../../test/support/authenticator.ts';
-import type { Person } from '../../../test/support/client.ts';
-import { startGithub, type GithubDouble } from '../../../test/support/github.ts';
-import { cookieNames, visitor, type Visitor } from '../../../test/support/visitor.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
+import { codeShown } from '../../../test/support/sign-in/authenticator.ts';
+import type { Person } from '../../../test/support/app/client.ts';
+import { startGithub, type GithubDouble } from '../../../test/support/sign-in/github.ts';
+import { cookieNames, visitor, type Visitor } from '../../../test/support/app/visitor.ts';
 import { sessions } from '../../schema/sign-in/session.ts';
 
 /** Sign-in from a command line on the pages of the service, by any method (identity §9). `cli.test.ts` has the exchange. */

@@ -1,14 +1,14 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { storyTransports } from '../../../test/support/breadth.ts';
-import { connected, connectionTo, provedDomain } from '../../../test/support/connections.ts';
-import { customerOf } from '../../../test/support/grants.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
+import { storyTransports } from '../../../test/support/cases/breadth.ts';
+import { connected, connectionTo, provedDomain } from '../../../test/support/databases/connections.ts';
+import { customerOf } from '../../../test/support/tenants/grants.ts';
 import {
   clientSecret,
   startOpenidProvider,
   type OpenidDouble,
-} from '../../../test/support/openid-provider.ts';
+} from '../../../test/support/sign-in/openid-provider.ts';
 import { member } from '../../../test/contract/world.ts';
 import { permissionIdOf, roleIdOf } from '../../schema/rights/built-in-ids.ts';
 import { rowsOf } from '../../db/query/rows.ts';

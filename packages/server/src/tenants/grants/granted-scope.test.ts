@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { storyTransports } from '../../../test/support/breadth.ts';
-import { unique, type Person } from '../../../test/support/client.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
+import { storyTransports } from '../../../test/support/cases/breadth.ts';
+import { unique, type Person } from '../../../test/support/app/client.ts';
 import {
   customerOf,
   grantTo,
@@ -10,7 +10,7 @@ import {
   vendorOf,
   type Customer,
   type Vendor,
-} from '../../../test/support/grants.ts';
+} from '../../../test/support/tenants/grants.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 
 /** What a customer can do in a granted project, and what neither it nor the vendor can. */

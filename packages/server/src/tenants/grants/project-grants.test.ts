@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { storyTransports } from '../../../test/support/breadth.ts';
-import { unique } from '../../../test/support/client.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
+import { storyTransports } from '../../../test/support/cases/breadth.ts';
+import { unique } from '../../../test/support/app/client.ts';
 import {
   customerOf,
   granted,
@@ -10,7 +10,7 @@ import {
   vendorOf,
   type Customer,
   type Vendor,
-} from '../../../test/support/grants.ts';
+} from '../../../test/support/tenants/grants.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 
 /** A grant from its offer to its end, by its owner and by the customer. */

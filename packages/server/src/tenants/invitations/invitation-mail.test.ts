@@ -1,8 +1,8 @@
 import { eq, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { storyTransports } from '../../../test/support/breadth.ts';
-import { unique, type Person } from '../../../test/support/client.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
+import { storyTransports } from '../../../test/support/cases/breadth.ts';
+import { unique, type Person } from '../../../test/support/app/client.ts';
 import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { rowsOf } from '../../db/query/rows.ts';

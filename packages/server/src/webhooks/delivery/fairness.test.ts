@@ -1,13 +1,13 @@
 import { inArray } from 'drizzle-orm';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
 import {
   createReceivers,
   enqueue,
   subscribe,
   type Receivers,
   type Subscribed,
-} from '../../../test/support/webhooks.ts';
+} from '../../../test/support/tenants/webhooks.ts';
 import { webhookDeliveries } from '../../schema/webhooks/webhook-delivery.ts';
 import { webhookSubscriptions } from '../../schema/webhooks/webhook-subscription.ts';
 import { createClaim, type Claimed, type Capacity } from './queue.ts';

@@ -1,8 +1,13 @@
 import { asc, eq } from 'drizzle-orm';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import type { Person } from '../../../test/support/client.ts';
-import { createReceivers, enqueue, subscribe, type Receivers } from '../../../test/support/webhooks.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
+import type { Person } from '../../../test/support/app/client.ts';
+import {
+  createReceivers,
+  enqueue,
+  subscribe,
+  type Receivers,
+} from '../../../test/support/tenants/webhooks.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 import { webhookDeliveries } from '../../schema/webhooks/webhook-delivery.ts';
 

@@ -8,7 +8,7 @@ import {
   type Socket,
 } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { certificateFor } from '../../../test/support/certificate.ts';
+import { certificateFor } from '../../../test/support/app/certificate.ts';
 import { createPost } from '../../outgoing/outgoing.ts';
 import { createSend, type Outcome } from './sender.ts';
 import { createTargetGuard } from '../../outgoing/target-guard.ts';

@@ -1,13 +1,13 @@
 import { asc, eq } from 'drizzle-orm';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
 import {
   createReceivers,
   enqueue,
   subscribe,
   verified,
   type Receivers,
-} from '../../../test/support/webhooks.ts';
+} from '../../../test/support/tenants/webhooks.ts';
 import { webhookAttempts, webhookDeliveries } from '../../schema/webhooks/webhook-delivery.ts';
 import { webhookSecrets, webhookSubscriptions } from '../../schema/webhooks/webhook-subscription.ts';
 import { PostFault } from '../../outgoing/outgoing.ts';

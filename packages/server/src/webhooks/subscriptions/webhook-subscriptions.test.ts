@@ -1,9 +1,9 @@
 import { eq, sql } from 'drizzle-orm';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { storyTransports } from '../../../test/support/breadth.ts';
-import type { Person } from '../../../test/support/client.ts';
+import { startApp, type TestApp } from '../../../test/support/app/app.ts';
+import { storyTransports } from '../../../test/support/cases/breadth.ts';
+import type { Person } from '../../../test/support/app/client.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 import { webhookAttempts, webhookDeliveries } from '../../schema/webhooks/webhook-delivery.ts';

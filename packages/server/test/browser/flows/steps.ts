@@ -5,13 +5,18 @@ import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { freePort } from '../../../../../scripts/service.ts';
 import { roleIdOf } from '../../../src/schema/rights/built-in-ids.ts';
-import { startApp, type TestApp } from '../../support/app.ts';
-import { codeShown } from '../../support/authenticator.ts';
-import { unique, type Person } from '../../support/client.ts';
-import { startGithub, type GithubDouble } from '../../support/github.ts';
-import { customerOf, grantTo, memberOf, vendorOf, type Customer } from '../../support/grants.ts';
-import { appInProject, authorizePath, projectViewer, signInBrowser } from '../../support/project-app.ts';
-import { PasskeyDevice } from '../../support/passkey-device.ts';
+import { startApp, type TestApp } from '../../support/app/app.ts';
+import { codeShown } from '../../support/sign-in/authenticator.ts';
+import { unique, type Person } from '../../support/app/client.ts';
+import { startGithub, type GithubDouble } from '../../support/sign-in/github.ts';
+import { customerOf, grantTo, memberOf, vendorOf, type Customer } from '../../support/tenants/grants.ts';
+import {
+  appInProject,
+  authorizePath,
+  projectViewer,
+  signInBrowser,
+} from '../../support/sign-in/project-app.ts';
+import { PasskeyDevice } from '../../support/sign-in/passkey-device.ts';
 import { plugIn } from './virtual-passkey.ts';
 
 /** The page of a step, open in a browser. */

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import type { PasskeyDevice } from '../../support/passkey-device.ts';
+import type { PasskeyDevice } from '../../support/sign-in/passkey-device.ts';
 
 /**
  * Gives the browser of a page an authenticator with the newest passkey of `device`. Returns what does the same for another tab.

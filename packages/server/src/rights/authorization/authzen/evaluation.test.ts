@@ -2,12 +2,12 @@ import { sql } from 'drizzle-orm';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keyToken, member, nowhere } from '../../../../test/contract/world.ts';
-import { isFraming, startApp, type TestApp } from '../../../../test/support/app.ts';
-import { appToken } from '../../../../test/support/app-token.ts';
-import { createPolicy, pathOf, post } from '../../../../test/support/authzen.ts';
-import type { Person } from '../../../../test/support/client.ts';
-import { leastToll } from '../../../../test/support/event-loop.ts';
-import { firmOf, type Firm } from '../../../../test/support/firm.ts';
+import { isFraming, startApp, type TestApp } from '../../../../test/support/app/app.ts';
+import { appToken } from '../../../../test/support/sign-in/app-token.ts';
+import { createPolicy, pathOf, post } from '../../../../test/support/tenants/authzen.ts';
+import type { Person } from '../../../../test/support/app/client.ts';
+import { leastToll } from '../../../../test/support/app/event-loop.ts';
+import { firmOf, type Firm } from '../../../../test/support/tenants/firm.ts';
 import { roleIdOf } from '../../../schema/rights/built-in-ids.ts';
 
 /** Each row of the tables about one question and several questions (authzen §1, §2, §3, §5, §6). */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keyToken } from '../../../../test/contract/world.ts';
-import { startApp, type TestApp } from '../../../../test/support/app.ts';
-import { createPolicy, pathOf, post } from '../../../../test/support/authzen.ts';
+import { startApp, type TestApp } from '../../../../test/support/app/app.ts';
+import { createPolicy, pathOf, post } from '../../../../test/support/tenants/authzen.ts';
 import { roleIdOf } from '../../../schema/rights/built-in-ids.ts';
 import type { ScopeRef } from '../../../kernel/scope.ts';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../../test/support/app.ts';
-import { pathOf } from '../../../../test/support/authzen.ts';
-import { firmOf, type Firm } from '../../../../test/support/firm.ts';
+import { startApp, type TestApp } from '../../../../test/support/app/app.ts';
+import { pathOf } from '../../../../test/support/tenants/authzen.ts';
+import { firmOf, type Firm } from '../../../../test/support/tenants/firm.ts';
 
 /** What a client reads before it asks (authzen §1). */
 let app: TestApp;

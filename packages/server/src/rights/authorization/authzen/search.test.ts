@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keyToken } from '../../../../test/contract/world.ts';
-import { startOwnApp, type TestApp } from '../../../../test/support/app.ts';
-import { createPolicy, pathOf, post } from '../../../../test/support/authzen.ts';
-import { firmOf, type Firm } from '../../../../test/support/firm.ts';
+import { startOwnApp, type TestApp } from '../../../../test/support/app/app.ts';
+import { createPolicy, pathOf, post } from '../../../../test/support/tenants/authzen.ts';
+import { firmOf, type Firm } from '../../../../test/support/tenants/firm.ts';
 import { roleIdOf } from '../../../schema/rights/built-in-ids.ts';
 
 /** Searches (authzen §4): who may ask, what is found, and how it goes on. The payloads of the scenario: interop.test.ts. */

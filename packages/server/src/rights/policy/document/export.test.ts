@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ScopeRef } from '../../../kernel/scope.ts';
-import { storyTransports } from '../../../../test/support/breadth.ts';
-import { startApp, type TestApp } from '../../../../test/support/app.ts';
-import { unique, type Person } from '../../../../test/support/client.ts';
+import { storyTransports } from '../../../../test/support/cases/breadth.ts';
+import { startApp, type TestApp } from '../../../../test/support/app/app.ts';
+import { unique, type Person } from '../../../../test/support/app/client.ts';
 
 /** Whatever names and texts the rows of a project have, the project can be exported, and its export changes nothing. */
 let app: TestApp;

@@ -1,10 +1,10 @@
 import { eq, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keyToken } from '../../../../test/contract/world.ts';
-import { startApp, type TestApp } from '../../../../test/support/app.ts';
-import { storyTransports } from '../../../../test/support/breadth.ts';
-import { unique, type Person } from '../../../../test/support/client.ts';
-import { firmOf } from '../../../../test/support/firm.ts';
+import { startApp, type TestApp } from '../../../../test/support/app/app.ts';
+import { storyTransports } from '../../../../test/support/cases/breadth.ts';
+import { unique, type Person } from '../../../../test/support/app/client.ts';
+import { firmOf } from '../../../../test/support/tenants/firm.ts';
 import { rowsOf } from '../../../db/query/rows.ts';
 import type { ScopeRef } from '../../../kernel/scope.ts';
 import { webhookSecrets, webhookSubscriptions } from '../../../schema/webhooks/webhook-subscription.ts';
