@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { importsIn } from './support/imports.ts';
 
@@ -34,6 +34,26 @@ function circlesOf(imports: ReadonlyMap<string, readonly string[]>): string[] {
   return circles;
 }
 
+/** The folders that a package's files import from, also types only. A folder and those inside it count as one. */
+function foldersOf(source: string): Map<string, string[]> {
+  const base = join(root, source);
+  const folderOf = (path: string): string => {
+    const inside = relative(base, path);
+    return inside.includes('/') ? dirname(inside) : inside;
+  };
+  const isNested = (a: string, b: string): boolean => a.startsWith(`${b}/`) || b.startsWith(`${a}/`);
+  const folders = new Map<string, string[]>();
+  for (const path of filesOf(source).filter((name) => !/\.test\.tsx?$/.test(name))) {
+    const from = folderOf(path);
+    const to = importsIn(readFileSync(path, 'utf8')).map((target) =>
+      folderOf(join(dirname(path), target.from)),
+    );
+    const outside = to.filter((name) => name !== from && !isNested(from, name));
+    folders.set(from, [...(folders.get(from) ?? []), ...outside]);
+  }
+  return folders;
+}
+
 describe('the imports of files', () => {
   const imports = new Map(files.map((path) => [path, importsOf(path)]));
 
@@ -44,9 +64,16 @@ describe('the imports of files', () => {
   });
 
   it('form no circle', () => {
-    const relative = circlesOf(imports).map((circle) => circle.replaceAll(`${root}/`, ''));
-    expect(relative).toEqual([]);
+    const circles = circlesOf(imports).map((circle) => circle.replaceAll(`${root}/`, ''));
+    expect(circles).toEqual([]);
   });
+
+  it.each(['server', 'browser', 'react', 'decision'])(
+    'form no circle between folders of %s, with those of types',
+    (name) => {
+      expect(circlesOf(foldersOf(`packages/${name}/src`))).toEqual([]);
+    },
+  );
 
   it('would be found in a circle', () => {
     const circle = new Map([

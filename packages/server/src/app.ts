@@ -20,7 +20,7 @@ import { prepareDatabase } from './db/preparation/migrate.ts';
 import type { Database } from './db/connection/open.ts';
 import { createPurge } from './db/purge/purge.ts';
 import { readGauges } from './db/connection/gauges.ts';
-import { checkDatabase } from './db/connection/readiness.ts';
+import { checkDatabase } from './db/preparation/readiness.ts';
 import { bindScope } from './db/query/scoped-db.ts';
 import { createRevisions } from './db/cache/revisions.ts';
 import { seedBuiltIns } from './db/seed.ts';

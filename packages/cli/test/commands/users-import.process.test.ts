@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { rowsOf } from '../../../server/src/db/query/rows.ts';
+import { rowsOf } from '../../../server/src/db/statements/rows.ts';
 import { emptyFolder } from '../support/folder.ts';
 import { startWorldOfOperator } from '../support/service/operator-world.ts';
 import { startDoorwardProcess } from '../support/run/process.ts';

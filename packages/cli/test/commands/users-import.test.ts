@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { rowsOf } from '../../../server/src/db/query/rows.ts';
+import { rowsOf } from '../../../server/src/db/statements/rows.ts';
 import { emptyFolder } from '../support/folder.ts';
 import { startWorldOfOperator } from '../support/service/operator-world.ts';
 import type { World } from '../support/service/world.ts';

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { callOrThrow, signUp } from '../../../../scripts/service.ts';
 import { roleIdOf } from '../../../server/src/schema/rights/built-in-ids.ts';
-import { rowsOf } from '../../../server/src/db/query/rows.ts';
+import { rowsOf } from '../../../server/src/db/statements/rows.ts';
 import {
   figures,
   startTwoServices,

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { preparedRowsOf } from '../db/connection/prepared.ts';
+import { preparedRowsOf } from '../db/statements/prepared.ts';
 import {
   canonicalTenant,
   INSTALLATION_ID,

@@ -1,7 +1,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { fail } from '../errors.ts';
 import { covers } from '../kernel/input/cidrs.ts';
-import { preparedRowsOf } from '../db/connection/prepared.ts';
+import { preparedRowsOf } from '../db/statements/prepared.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { unknownSubject } from './grants/grants.ts';
 import type { SubjectStatus } from '../kernel/call/caller-rights.ts';

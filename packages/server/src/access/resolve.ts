@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { preparedRowsOf } from '../db/connection/prepared.ts';
+import { preparedRowsOf } from '../db/statements/prepared.ts';
 import { createFreshCache } from '../db/cache/fresh-cache.ts';
 import type { Changes } from '../db/cache/changes.ts';
 import { isManagementKey, type Principal } from '../kernel/context.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { ORGANIZATION_OWNER, roleIdOf } from '../schema/rights/built-in-ids.ts';
-import { rowsOf } from '../db/query/rows.ts';
+import { rowsOf } from '../db/statements/rows.ts';
 import { entryHash, type ChainEntry } from '../events/audit/audit-chain.ts';
 import { createMailOutbox } from '../events/mail/mail-outbox.ts';
 import type { ScopeRef } from '../kernel/scope.ts';

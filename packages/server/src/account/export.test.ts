@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { roleIdOf } from '../schema/rights/built-in-ids.ts';
-import { rowsOf } from '../db/query/rows.ts';
+import { rowsOf } from '../db/statements/rows.ts';
 import type { ScopeRef } from '../kernel/scope.ts';
 import { startOwnApp, type TestApp } from '../../test/support/app/app.ts';
 import { codeShown } from '../../test/support/sign-in/authenticator.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { SYSTEM_NODE } from '../schema/nodes.ts';
-import { rowsOf } from './query/rows.ts';
+import { rowsOf } from './statements/rows.ts';
 
 /** Built-in rows in database form; access/built-in.ts declares them. */
 interface SeedRows {

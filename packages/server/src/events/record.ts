@@ -1,7 +1,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { setImmediate as nextTick } from 'node:timers/promises';
-import { deferToCommit } from '../db/connection/deferred-results.ts';
-import { rowsOf } from '../db/query/rows.ts';
+import { deferToCommit } from '../db/statements/deferred-results.ts';
+import { rowsOf } from '../db/statements/rows.ts';
 import type { Call, Principal } from '../kernel/context.ts';
 import type { Actor, NodeRef, Recording } from '../kernel/event.ts';
 import type { MutationNotes, MutationOrigin } from '../kernel/stages.ts';

@@ -1,6 +1,6 @@
 import { and, eq, isNotNull, isNull, sql, type Column, type SQL } from 'drizzle-orm';
 import { isAddressInDomain, isDomainOf, isEnforced } from '../access/credentials/company-address.ts';
-import { isAnyOf } from '../db/query/rows.ts';
+import { isAnyOf } from '../db/statements/rows.ts';
 import { withoutRls } from '../db/tenancy/rls.ts';
 import type { Context } from '../kernel/context.ts';
 import type { NodeRef, Recording } from '../kernel/event.ts';

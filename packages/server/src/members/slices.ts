@@ -1,6 +1,6 @@
 import { and, eq, inArray, isNull, or, sql } from 'drizzle-orm';
 import { nodes } from '../schema/nodes.ts';
-import { rowsOf } from '../db/query/rows.ts';
+import { rowsOf } from '../db/statements/rows.ts';
 import { fail } from '../errors.ts';
 import type { ResolvedScope, ScopeRef } from '../kernel/scope.ts';
 import type { Executor } from '../kernel/scoped-db.ts';

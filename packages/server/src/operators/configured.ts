@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { INSTALLATION_OPERATOR } from '../access/installation-roles.ts';
 import { operatorRows, type OperatorRules } from '../access/operators.ts';
-import { rowsOf } from '../db/query/rows.ts';
+import { rowsOf } from '../db/statements/rows.ts';
 import type { ActAsSystem } from '../events/system-act.ts';
 import type { Services } from '../kernel/context.ts';
 import type { Executor } from '../kernel/scoped-db.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { LRUCache } from 'lru-cache';
-import { rowsOf } from '../db/query/rows.ts';
+import { rowsOf } from '../db/statements/rows.ts';
 import type { ActAsSystem, SystemAct } from '../events/system-act.ts';
 import { actorOf } from '../events/record.ts';
 import type { Principal } from '../kernel/context.ts';

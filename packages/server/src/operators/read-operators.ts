@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { z } from 'zod';
 import { installationRoles } from '../access/installation-roles.ts';
 import { operatorRows, type OperatorRules } from '../access/operators.ts';
-import { rowsOf } from '../db/query/rows.ts';
+import { rowsOf } from '../db/statements/rows.ts';
 import type { Operator, OperatorSource } from '../schema/operators/operator.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 

@@ -3,7 +3,7 @@ import { INSTALLATION_OPERATOR } from '../access/installation-roles.ts';
 import { operatorRows, type OperatorRules } from '../access/operators.ts';
 import type { SystemAct } from '../events/system-act.ts';
 import { SYSTEM_NODE } from '../schema/nodes.ts';
-import { rowsOf } from '../db/query/rows.ts';
+import { rowsOf } from '../db/statements/rows.ts';
 import { fail } from '../errors.ts';
 import { operatorsTable } from '../schema/operators/operator.ts';
 import type { Actor, NodeRef } from '../kernel/event.ts';

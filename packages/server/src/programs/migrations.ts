@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import type { Config } from '../config/config.ts';
 import { prepareDatabase } from '../db/preparation/migrate.ts';
-import { rowsOf } from '../db/query/rows.ts';
+import { rowsOf } from '../db/statements/rows.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { openWritable } from './open-writable.ts';
 import { withReadOnly } from './read-only.ts';

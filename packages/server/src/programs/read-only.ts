@@ -7,7 +7,7 @@ import type { Config } from '../config/config.ts';
 import { assertNotInUse } from '../db/connection/data-lock.ts';
 import { connectTo } from '../db/preparation/database-unusable.ts';
 import { openEmbedded } from '../db/connection/open.ts';
-import { TRANSACTION_SETTINGS } from '../db/connection/session-settings.ts';
+import { TRANSACTION_SETTINGS } from '../db/statements/session-settings.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 
 /** Runs one look in a transaction of its own, in which nothing can be written. */

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { rowsOf } from '../db/query/rows.ts';
+import { rowsOf } from '../db/statements/rows.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 
 /** Some 2,000 hashes. */

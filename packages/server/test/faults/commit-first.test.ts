@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { openPostgres, type Database } from '../../src/db/connection/open.ts';
-import { rowsOf } from '../../src/db/query/rows.ts';
+import { rowsOf } from '../../src/db/statements/rows.ts';
 import { startOwnApp, type TestApp } from '../support/app/app.ts';
 import type { Person } from '../support/app/client.ts';
 

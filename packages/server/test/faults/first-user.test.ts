@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { rowsOf } from '../../src/db/query/rows.ts';
+import { rowsOf } from '../../src/db/statements/rows.ts';
 import { startOwnApp, type TestApp } from '../support/app/app.ts';
 import type { Answer } from '../support/app/client.ts';
 

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { rowsOf } from '../../src/db/query/rows.ts';
+import { rowsOf } from '../../src/db/statements/rows.ts';
 import { startOwnApp, type TestApp } from '../support/app/app.ts';
 import type { Answer } from '../support/app/client.ts';
 import {

@@ -3,7 +3,7 @@ import { createLocalJWKSet, decodeProtectedHeader, jwtVerify, type JSONWebKeySet
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { call, callOrThrow, signUp, type Service } from '../../../../scripts/service.ts';
 import type { Database } from '../../src/db/connection/open.ts';
-import { rowsOf } from '../../src/db/query/rows.ts';
+import { rowsOf } from '../../src/db/statements/rows.ts';
 import type { SilentPostgres } from '../support/databases/silent-postgres.ts';
 import { figures, startTwoServices, type TwoServices } from '../support/app/two-services.ts';
 

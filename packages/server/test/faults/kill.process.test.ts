@@ -20,7 +20,7 @@ import {
   type Service,
   type SignedUp,
 } from '../../../../scripts/service.ts';
-import { rowsOf } from '../../src/db/query/rows.ts';
+import { rowsOf } from '../../src/db/statements/rows.ts';
 import { openEmbedded, openPostgres, type Database } from '../../src/db/connection/open.ts';
 import { postgresDatabase, type TestDatabase } from '../support/databases/postgres.ts';
 

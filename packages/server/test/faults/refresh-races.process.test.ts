@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { buildService, call, callOrThrow, startService, type Service } from '../../../../scripts/service.ts';
 import { openEmbedded, openPostgres } from '../../src/db/connection/open.ts';
-import { rowsOf } from '../../src/db/query/rows.ts';
+import { rowsOf } from '../../src/db/statements/rows.ts';
 import { postgresDatabase, type TestDatabase } from '../support/databases/postgres.ts';
 
 /**

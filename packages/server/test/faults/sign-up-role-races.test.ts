@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { rowsOf } from '../../src/db/query/rows.ts';
+import { rowsOf } from '../../src/db/statements/rows.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import { startOwnApp, type TestApp } from '../support/app/app.ts';
 import { unique, type Answer, type Person } from '../support/app/client.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { rowsOf } from '../../src/db/query/rows.ts';
+import { rowsOf } from '../../src/db/statements/rows.ts';
 import { startOwnApp, type TestApp } from '../support/app/app.ts';
 import { storyTransports } from '../support/cases/breadth.ts';
 import { unique, type Answer, type Person } from '../support/app/client.ts';

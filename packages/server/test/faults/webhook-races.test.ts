@@ -1,6 +1,6 @@
 import { count, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { rowsOf } from '../../src/db/query/rows.ts';
+import { rowsOf } from '../../src/db/statements/rows.ts';
 import { webhookAttempts, webhookDeliveries } from '../../src/schema/webhooks/webhook-delivery.ts';
 import { startOwnApp, type TestApp } from '../support/app/app.ts';
 import { createReceivers, enqueue, subscribe } from '../support/tenants/webhooks.ts';

@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 import { builtIns } from '../../src/access/built-in.ts';
 import { groupIdOf } from '../../src/schema/rights/built-in-ids.ts';
 import { openEmbedded } from '../../src/db/connection/open.ts';
-import { rowsOf } from '../../src/db/query/rows.ts';
+import { rowsOf } from '../../src/db/statements/rows.ts';
 import { seedBuiltIns } from '../../src/db/seed.ts';
 import { declaredPermissions, operations } from '../../src/operations.ts';
 

@@ -4,7 +4,7 @@
  */
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { rowsOf } from '../../src/db/query/rows.ts';
+import { rowsOf } from '../../src/db/statements/rows.ts';
 import { deleteNode } from '../../src/db/tenancy/tenant-tree.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import { member } from '../contract/world.ts';

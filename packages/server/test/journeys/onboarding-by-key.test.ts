@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { roleIdOf } from '../../src/schema/rights/built-in-ids.ts';
-import { rowsOf } from '../../src/db/query/rows.ts';
+import { rowsOf } from '../../src/db/statements/rows.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import { joined } from '../contract/world.ts';
 import { startOwnApp, type TestApp } from '../support/app/app.ts';

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { roleIdOf } from '../../src/schema/rights/built-in-ids.ts';
 import { SYSTEM_NODE } from '../../src/schema/nodes.ts';
 import { createPurge, type PurgeCounts } from '../../src/db/purge/purge.ts';
-import { rowsOf } from '../../src/db/query/rows.ts';
+import { rowsOf } from '../../src/db/statements/rows.ts';
 import { entryHash, type ChainEntry } from '../../src/events/audit/audit-chain.ts';
 import { eraseBatch } from '../../src/events/audit/erasure.ts';
 import { auditLog } from '../../src/schema/events/audit-log-entry.ts';

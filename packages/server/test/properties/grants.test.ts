@@ -7,7 +7,7 @@ import {
   resourceIdOf,
   roleIdOf,
 } from '../../src/schema/rights/built-in-ids.ts';
-import { rowsOf } from '../../src/db/query/rows.ts';
+import { rowsOf } from '../../src/db/statements/rows.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import { startApp, type TestApp } from '../support/app/app.ts';
 import { isWhole } from '../support/cases/breadth.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { rowsOf } from '../../src/db/query/rows.ts';
+import { rowsOf } from '../../src/db/statements/rows.ts';
 import { startOwnApp, type TestApp } from '../support/app/app.ts';
 import { codeShown, fromBase32 } from '../support/sign-in/authenticator.ts';
 import { transports, unique, type CallOptions, type Via } from '../support/app/client.ts';

@@ -6,15 +6,15 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { APP_ROLE } from '../../src/db/tenancy/app-role.ts';
 import { SYSTEM_NODE } from '../../src/schema/nodes.ts';
-import { pgCode } from '../../src/db/connection/pg-error.ts';
+import { pgCode } from '../../src/db/statements/pg-error.ts';
 import {
   policyFunctions,
   serviceOnlyTables,
   POLICY_REVISION,
   rowPolicies,
 } from '../../src/db/tenancy/row-policies.ts';
-import { preparedRowsOf } from '../../src/db/connection/prepared.ts';
-import { rowsOf } from '../../src/db/query/rows.ts';
+import { preparedRowsOf } from '../../src/db/statements/prepared.ts';
+import { rowsOf } from '../../src/db/statements/rows.ts';
 import { withoutRls } from '../../src/db/tenancy/rls.ts';
 import { TENANT_ROLE } from '../../src/db/tenancy/tenant-role.ts';
 import { groups } from '../../src/schema/rights/group.ts';

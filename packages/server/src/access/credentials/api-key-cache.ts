@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
 import type { Changes } from '../../db/cache/changes.ts';
 import { createFreshCache } from '../../db/cache/fresh-cache.ts';
-import { preparedRowsOf } from '../../db/connection/prepared.ts';
-import { instant } from '../../db/query/rows.ts';
+import { preparedRowsOf } from '../../db/statements/prepared.ts';
+import { instant } from '../../db/statements/rows.ts';
 import {
   grantAllowsKeys,
   issuerId,

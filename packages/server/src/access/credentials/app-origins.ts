@@ -1,7 +1,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { Changes } from '../../db/cache/changes.ts';
 import { createFreshCache } from '../../db/cache/fresh-cache.ts';
-import { preparedRowsOf } from '../../db/connection/prepared.ts';
+import { preparedRowsOf } from '../../db/statements/prepared.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { preparedRowsOf } from '../../db/connection/prepared.ts';
+import { preparedRowsOf } from '../../db/statements/prepared.ts';
 import { ORGANIZATION_OWNER } from '../../schema/rights/built-in-ids.ts';
 import { isBound, type Principal } from '../../kernel/context.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';

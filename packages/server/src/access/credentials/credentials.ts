@@ -1,6 +1,6 @@
 import { commonScopes } from '@doorward/decision/app-scopes';
 import { sql, type SQL } from 'drizzle-orm';
-import { preparedRowsOf } from '../../db/connection/prepared.ts';
+import { preparedRowsOf } from '../../db/statements/prepared.ts';
 import type { Changes } from '../../db/cache/changes.ts';
 import { createFreshCache } from '../../db/cache/fresh-cache.ts';
 import { grantOfSession, organizationAllows } from './session-organization.ts';

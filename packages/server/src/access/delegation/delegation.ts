@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { SYSTEM_NODE } from '../../schema/nodes.ts';
-import { preparedRowsOf } from '../../db/connection/prepared.ts';
-import { anyOf } from '../../db/query/rows.ts';
+import { preparedRowsOf } from '../../db/statements/prepared.ts';
+import { anyOf } from '../../db/statements/rows.ts';
 import { fail } from '../../errors.ts';
 import type { CallerRights } from '../../kernel/call/caller-rights.ts';
 import { definingNodeOf, type ResolvedScope } from '../../kernel/scope.ts';

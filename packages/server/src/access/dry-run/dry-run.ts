@@ -1,6 +1,6 @@
 import { sql, TransactionRollbackError } from 'drizzle-orm';
 import type { Database } from '../../db/connection/open.ts';
-import { rowsOf } from '../../db/query/rows.ts';
+import { rowsOf } from '../../db/statements/rows.ts';
 import type { Principal } from '../../kernel/context.ts';
 import type { CallerRights } from '../../kernel/call/caller-rights.ts';
 import { createPauses } from '../../kernel/call/pauses.ts';

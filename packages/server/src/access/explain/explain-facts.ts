@@ -1,6 +1,6 @@
 import type { Target } from '@doorward/decision/evaluate';
 import { sql } from 'drizzle-orm';
-import { idList, rowsOf } from '../../db/query/rows.ts';
+import { idList, rowsOf } from '../../db/statements/rows.ts';
 import { usersNodeOf, type ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { ORGANIZATION_OWNER } from '../../schema/rights/built-in-ids.ts';

@@ -1,6 +1,6 @@
 import type { Target } from '@doorward/decision/evaluate';
 import { sql, type SQL } from 'drizzle-orm';
-import { idList, rowsOf } from '../../db/query/rows.ts';
+import { idList, rowsOf } from '../../db/statements/rows.ts';
 import { SYSTEM_NODE } from '../../schema/nodes.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { SYSTEM_NODE } from '../../schema/nodes.ts';
-import { rowsOf } from '../../db/query/rows.ts';
+import { rowsOf } from '../../db/statements/rows.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { nearest } from '../../kernel/input/nearest.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { preparedRowsOf } from '../../db/connection/prepared.ts';
+import { preparedRowsOf } from '../../db/statements/prepared.ts';
 import { nodeRef, usersNodeOf, type ResolvedScope } from '../../kernel/scope.ts';
 import type { SubjectStatus } from '../../kernel/call/caller-rights.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';

@@ -1,7 +1,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { SYSTEM_NODE } from '../../schema/nodes.ts';
-import { preparedRowsOf } from '../../db/connection/prepared.ts';
-import { anyOf } from '../../db/query/rows.ts';
+import { preparedRowsOf } from '../../db/statements/prepared.ts';
+import { anyOf } from '../../db/statements/rows.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { GrantSource, HeldPermission } from '@doorward/decision/evaluate';
 import { groupPermissions, isGranting, roleGroups } from './role-permissions.ts';

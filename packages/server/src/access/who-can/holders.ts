@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
 import type { Target } from '@doorward/decision/evaluate';
 import { OLDEST_OPEN } from '../../db/cache/change-channel.ts';
-import { preparedRowsOf } from '../../db/connection/prepared.ts';
-import { anyOf } from '../../db/query/rows.ts';
+import { preparedRowsOf } from '../../db/statements/prepared.ts';
+import { anyOf } from '../../db/statements/rows.ts';
 import { SYSTEM_NODE } from '../../schema/nodes.ts';
 import { usersNodeOf, type ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';

@@ -1,7 +1,7 @@
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import { ACCOUNT_OWNER, resourceIdOf } from '../../schema/rights/built-in-ids.ts';
 import { rolePermissions } from '../../access/grants/role-permissions.ts';
-import { rowsOf } from '../../db/query/rows.ts';
+import { rowsOf } from '../../db/statements/rows.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { projectGrants } from '../../schema/tenants/project-grant.ts';
 import { projects } from '../../schema/tenants/project.ts';

@@ -3,7 +3,7 @@ import { fail } from '../../errors.ts';
 import { Account } from '../../schema/people/account.ts';
 import { accountsOf } from '../../people/account.ts';
 import { loadGrants } from '../../apps/access/consent.ts';
-import { passkeysOf } from '../../sign-in/passkeys/registration.ts';
+import { passkeysOf } from '../../sign-in/webauthn/registration.ts';
 import { liveSessions } from '../../sessions/live-sessions.ts';
 import { AuthenticationMethod, authenticationMethods } from '../../schema/sign-in/authentication-method.ts';
 import { AppGrant, appGrants } from '../../schema/oauth/app-grant.ts';

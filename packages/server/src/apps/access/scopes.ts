@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { indexPermissions, evaluateWithoutConditions, type Grants } from '@doorward/decision/evaluate';
 import { loadHeldPermissions } from '../../access/grants/grants.ts';
 import { SYSTEM_NODE } from '../../schema/nodes.ts';
-import { rowsOf } from '../../db/query/rows.ts';
+import { rowsOf } from '../../db/statements/rows.ts';
 import type { Services } from '../../kernel/context.ts';
 import { unknownScope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';

@@ -1,6 +1,6 @@
 import { and, eq, isNull, or, sql, type SQL } from 'drizzle-orm';
 import { newOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
-import { isAnyOf } from '../../db/query/rows.ts';
+import { isAnyOf } from '../../db/statements/rows.ts';
 import { nodes } from '../../schema/nodes.ts';
 import { organizations } from '../../schema/tenants/organization.ts';
 import { projectApps } from '../../schema/apps/project-app.ts';

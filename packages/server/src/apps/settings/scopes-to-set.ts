@@ -3,7 +3,7 @@ import type { Grants } from '@doorward/decision/evaluate';
 import { organizationNouns } from '@doorward/decision/policy/organization-nouns';
 import type { BuiltIns } from '../../access/built-in.ts';
 import { assertNoEscalation, type WantedPermission } from '../../access/delegation/escalation.ts';
-import { rowsOf } from '../../db/query/rows.ts';
+import { rowsOf } from '../../db/statements/rows.ts';
 import { fail, type DetailCode } from '../../errors.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { SESSION_SETTINGS } from '../connection/session-settings.ts';
+import { SESSION_SETTINGS } from '../statements/session-settings.ts';
 
 /**
  * The LISTEN connection of a process, and whether it can be trusted. The process polls it every 400 ms. The channel is

@@ -4,7 +4,7 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { createSeenTransactions } from './seen-transactions.ts';
 import { openChangeChannel, OLDEST_OPEN } from './change-channel.ts';
 import type { Database } from '../connection/open.ts';
-import { rowsOf } from '../query/rows.ts';
+import { rowsOf } from '../statements/rows.ts';
 
 /**
  * Cache invalidation across processes. A mutation names topics (`node:<id>`, `session:<id>` …). Its transaction

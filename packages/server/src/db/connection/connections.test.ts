@@ -5,9 +5,9 @@ import { silentPostgres } from '../../../test/support/databases/silent-postgres.
 import { fail } from '../../errors.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { openConnections, type Connections } from './connections.ts';
-import { pgCode } from './pg-error.ts';
-import { preparedRowsOf } from './prepared.ts';
-import { rowsOf } from '../query/rows.ts';
+import { pgCode } from '../statements/pg-error.ts';
+import { preparedRowsOf } from '../statements/prepared.ts';
+import { rowsOf } from '../statements/rows.ts';
 
 const adminUrl = inject('postgresUrl');
 const pidOf = async (db: Executor): Promise<number> =>

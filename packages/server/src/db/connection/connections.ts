@@ -2,8 +2,8 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import pg from 'pg';
 import { DoorwardError } from '../../errors.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import type { Transaction } from './deferred-results.ts';
-import { nameStatements } from './prepared.ts';
+import type { Transaction } from '../statements/deferred-results.ts';
+import { nameStatements } from '../statements/prepared.ts';
 
 interface ConnectionOptions {
   readonly config: pg.ClientConfig;

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from './open.ts';
-import { rowsOf } from '../query/rows.ts';
+import { rowsOf } from '../statements/rows.ts';
 
 /** One current value for the metrics, with name and help text. */
 export interface Gauge {

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { postgresDatabase, type TestDatabase } from '../../../test/support/databases/postgres.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { openEmbedded, openPostgres, type Database } from './open.ts';
-import { deferToCommit } from './deferred-results.ts';
-import { rowsOf } from '../query/rows.ts';
+import { deferToCommit } from '../statements/deferred-results.ts';
+import { rowsOf } from '../statements/rows.ts';
 import { createGroupCommit, batched } from './group-commit.ts';
 import { preparedFiles } from '../../../test/support/databases/prepared-files.ts';
 

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { deferToCommit, type Transaction } from './deferred-results.ts';
-import { wasRolledBack } from './pg-error.ts';
+import { deferToCommit, type Transaction } from '../statements/deferred-results.ts';
+import { wasRolledBack } from '../statements/pg-error.ts';
 
 /**
  * Group commit: work that arrives while a transaction runs shares the next transaction, and each caller gets its answer

@@ -8,9 +8,9 @@ import { EmbeddedServer } from '../embedded/embedded-server.ts';
 import { NamingClient } from '../embedded/named-statements.ts';
 import { openConnections } from './connections.ts';
 import { fileFault, lockDataDirectory, makeDirectory } from './data-lock.ts';
-import { withDeferredResults, type Transaction } from './deferred-results.ts';
-import { isPolicyViolation, pgCode } from './pg-error.ts';
-import { SESSION_SETTINGS } from './session-settings.ts';
+import { withDeferredResults, type Transaction } from '../statements/deferred-results.ts';
+import { isPolicyViolation, pgCode } from '../statements/pg-error.ts';
+import { SESSION_SETTINGS } from '../statements/session-settings.ts';
 import { createRls, noRls, type RowLevelSecurity } from '../tenancy/rls.ts';
 
 /**

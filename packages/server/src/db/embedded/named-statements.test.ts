@@ -2,8 +2,8 @@ import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { preparedFiles } from '../../../test/support/databases/prepared-files.ts';
 import { openEmbedded, type Database } from '../connection/open.ts';
-import { pgCode } from '../connection/pg-error.ts';
-import { rowsOf } from '../query/rows.ts';
+import { pgCode } from '../statements/pg-error.ts';
+import { rowsOf } from '../statements/rows.ts';
 
 let database: Database;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import { pgCode } from '../connection/pg-error.ts';
-import { MAY_BE_IDLE } from '../connection/session-settings.ts';
+import { pgCode } from '../statements/pg-error.ts';
+import { MAY_BE_IDLE } from '../statements/session-settings.ts';
 
 /** The database of DATABASE_URL cannot be used. The message is one line: the problem and its remedy. */
 export class DatabaseUnusable extends Error {

@@ -8,7 +8,7 @@ import { prepareTenantRole } from '../tenancy/tenant-role.ts';
 import { connectTo, preparationFault } from './database-unusable.ts';
 import { assertRequirements } from './database-requirements.ts';
 import { assertSessionPooling } from './session-pooling.ts';
-import { SESSION_SETTINGS } from '../connection/session-settings.ts';
+import { SESSION_SETTINGS } from '../statements/session-settings.ts';
 
 /** Advisory lock under which one process at a time prepares a database. */
 const PREPARATION_LOCK = 7_363_027_451;

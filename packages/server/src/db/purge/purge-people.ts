@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { addCounts, BATCH, isDue, deleteBatch, unreferenced, type Counts, type Due } from './purge-rows.ts';
-import { idList, rowsOf } from '../query/rows.ts';
+import { idList, rowsOf } from '../statements/rows.ts';
 import type { Reference, TableGraph } from './table-graph.ts';
 
 /**

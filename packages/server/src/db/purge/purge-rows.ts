@@ -1,7 +1,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { SYSTEM_NODE } from '../../schema/nodes.ts';
-import { idList, rowsOf } from '../query/rows.ts';
+import { idList, rowsOf } from '../statements/rows.ts';
 import type { Reference, Table, TableGraph } from './table-graph.ts';
 
 /** Rows that one statement of the purge removes at most, so that no statement times out. */

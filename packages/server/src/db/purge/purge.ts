@@ -13,9 +13,10 @@ import {
   purgeNode,
   purgeRows,
   deleteBatch,
+  type Counts,
+  type Due,
 } from './purge-rows.ts';
-import type { Counts, Due } from './purge-rows.ts';
-import { rowsOf } from '../query/rows.ts';
+import { rowsOf } from '../statements/rows.ts';
 import { readTableGraph } from './table-graph.ts';
 import { nodeTables } from '../tenancy/tenant-tree.ts';
 

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { rowsOf } from '../query/rows.ts';
+import { rowsOf } from '../statements/rows.ts';
 
 /**
  * The tables and foreign keys, read from the database catalog. The purge follows them, so that it empties a new table

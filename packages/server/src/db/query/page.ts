@@ -7,8 +7,8 @@ import { column } from './entity-columns.ts';
 import type { Cursors } from './cursor.ts';
 import { sortable } from './listing.ts';
 import { rowReader, type RowReader } from './row-reader.ts';
-import { preparedRowsOf } from '../connection/prepared.ts';
-import { rowsOf } from './rows.ts';
+import { preparedRowsOf } from '../statements/prepared.ts';
+import { rowsOf } from '../statements/rows.ts';
 import type { Totals } from './totals.ts';
 
 /** Reads one page of a list (conventions §7): rows of a scope (scoped-db.ts) or of the caller (`pageOfOwn`). */

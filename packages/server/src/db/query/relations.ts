@@ -9,8 +9,8 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { column, columnsOf } from './entity-columns.ts';
 import { SYSTEM_NODE } from '../../schema/nodes.ts';
 import { rowReader } from './row-reader.ts';
-import { preparedRowsOf } from '../connection/prepared.ts';
-import { isAnyOf } from './rows.ts';
+import { preparedRowsOf } from '../statements/prepared.ts';
+import { isAnyOf } from '../statements/rows.ts';
 import { visible } from './visible-rows.ts';
 
 /* Reads relations and replaces links within one scope. */

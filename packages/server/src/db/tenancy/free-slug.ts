@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { rowsOf } from '../query/rows.ts';
+import { rowsOf } from '../statements/rows.ts';
 import { withoutRls } from './rls.ts';
 
 /**

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import pg from 'pg';
 import type { ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { deferToCommit } from '../connection/deferred-results.ts';
+import { deferToCommit } from '../statements/deferred-results.ts';
 import { CUSTOMER_SETTING, OWNER_SETTING, TENANTS_SETTING } from './row-policies.ts';
 import { TENANT_ROLE } from './tenant-role.ts';
 

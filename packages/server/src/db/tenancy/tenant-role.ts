@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import { APP_ROLE, ensureMembership, ensureRole } from './app-role.ts';
-import { pgCode } from '../connection/pg-error.ts';
+import { pgCode } from '../statements/pg-error.ts';
 import { policyFunctions, POLICY_REVISION, rowPolicies, type RowPolicy } from './row-policies.ts';
 
 /**

@@ -2,7 +2,7 @@ import { and, eq, isNull, sql, type SQL } from 'drizzle-orm';
 import { unknownScope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { nodes } from '../../schema/nodes.ts';
-import { anyOf, rowsOf } from '../query/rows.ts';
+import { anyOf, rowsOf } from '../statements/rows.ts';
 import { withoutRls, addToSessionTenants } from './rls.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { nodes } from '../../schema/nodes.ts';
-import { insertion, recordset } from '../../db/query/recordset.ts';
-import { preparedRowsOf } from '../../db/connection/prepared.ts';
+import { insertion, recordset } from '../../db/statements/recordset.ts';
+import { preparedRowsOf } from '../../db/statements/prepared.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { Relay } from '../outbox/relay.ts';
 import { auditLog } from '../../schema/events/audit-log-entry.ts';

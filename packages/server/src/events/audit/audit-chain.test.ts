@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app/app.ts';
 import { entryHash, personalDigest, type ChainEntry } from './audit-chain.ts';
 import { canonicalJson } from '../../kernel/output/canonical-json.ts';
-import { pgCode } from '../../db/connection/pg-error.ts';
+import { pgCode } from '../../db/statements/pg-error.ts';
 import { auditLog } from '../../schema/events/audit-log-entry.ts';
 import { events } from '../../schema/events/event.ts';
 

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app/app.ts';
 import { unique, type Person } from '../../../test/support/app/client.ts';
-import { rowsOf } from '../../db/query/rows.ts';
+import { rowsOf } from '../../db/statements/rows.ts';
 
 let app: TestApp;
 let ada: Person;

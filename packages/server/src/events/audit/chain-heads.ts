@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { nodes } from '../../schema/nodes.ts';
-import { preparedRowsOf } from '../../db/connection/prepared.ts';
-import { instant, isAnyOf } from '../../db/query/rows.ts';
+import { preparedRowsOf } from '../../db/statements/prepared.ts';
+import { instant, isAnyOf } from '../../db/statements/rows.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 
 /** The counters of a locked node, before the next entry. */

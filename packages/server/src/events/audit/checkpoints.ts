@@ -1,7 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm';
 import type { Keyring } from '../../crypto/keys/keyring.ts';
 import { nodes, SYSTEM_NODE } from '../../schema/nodes.ts';
-import { rowsOf } from '../../db/query/rows.ts';
+import { rowsOf } from '../../db/statements/rows.ts';
 import type { NodeRef } from '../../kernel/event.ts';
 import type { Clock } from '../../kernel/ports.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';

@@ -1,6 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { ERASED_ADDRESS, type Person } from '../../db/purge/purge-people.ts';
-import { rowsOf } from '../../db/query/rows.ts';
+import { rowsOf } from '../../db/statements/rows.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 
 /*

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm';
 import type { Keyring } from '../../crypto/keys/keyring.ts';
 import type { Database } from '../../db/connection/open.ts';
-import { pgCode } from '../../db/connection/pg-error.ts';
+import { pgCode } from '../../db/statements/pg-error.ts';
 import { SYSTEM_NODE } from '../../schema/nodes.ts';
-import { rowsOf } from '../../db/query/rows.ts';
+import { rowsOf } from '../../db/statements/rows.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { checkpointReader } from './read-checkpoint.ts';
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startOwnApp, type TestApp } from '../../../test/support/app/app.ts';
 import { SYSTEM_NODE } from '../../schema/nodes.ts';
 import type { Database } from '../../db/connection/open.ts';
-import { rowsOf } from '../../db/query/rows.ts';
+import { rowsOf } from '../../db/statements/rows.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { createRelay, type RelayedEvent } from './relay.ts';
 import { events } from '../../schema/events/event.ts';

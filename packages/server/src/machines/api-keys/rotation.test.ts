@@ -4,7 +4,7 @@ import { startOwnApp, type TestApp } from '../../../test/support/app/app.ts';
 import { storyTransports } from '../../../test/support/cases/breadth.ts';
 import type { Person } from '../../../test/support/app/client.ts';
 import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
-import { rowsOf } from '../../db/query/rows.ts';
+import { rowsOf } from '../../db/statements/rows.ts';
 import { auditLog } from '../../schema/events/audit-log-entry.ts';
 import { events } from '../../schema/events/event.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';

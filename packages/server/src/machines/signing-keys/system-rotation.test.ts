@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { decodeProtectedHeader, type JSONWebKeySet } from 'jose';
 import { expect, it } from 'vitest';
 import { startOwnApp } from '../../../test/support/app/app.ts';
-import { rowsOf } from '../../db/query/rows.ts';
+import { rowsOf } from '../../db/statements/rows.ts';
 import { SYSTEM_NODE } from '../../schema/nodes.ts';
 
 /** The key of session tokens rotates automatically when it is due, once among concurrent processes. */

@@ -10,7 +10,7 @@ import {
   type Customer,
   type Vendor,
 } from '../../../test/support/tenants/grants.ts';
-import { rowsOf } from '../../db/query/rows.ts';
+import { rowsOf } from '../../db/statements/rows.ts';
 import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
 
 /**

@@ -4,7 +4,7 @@ import { startApp, type TestApp } from '../../../test/support/app/app.ts';
 import { storyTransports } from '../../../test/support/cases/breadth.ts';
 import { firmOf, type Firm } from '../../../test/support/tenants/firm.ts';
 import { permissionIdOf, roleIdOf, type RoleName } from '../../schema/rights/built-in-ids.ts';
-import { rowsOf } from '../../db/query/rows.ts';
+import { rowsOf } from '../../db/statements/rows.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 
 /** Keys that one user (the lead) made for another (the junior), when the junior gains rights. */

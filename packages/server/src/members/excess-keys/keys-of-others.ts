@@ -1,6 +1,6 @@
 import { and, eq, isNull, ne, or, sql, type SQL } from 'drizzle-orm';
 import { grantedScope, sliceAsJson, type Slice } from '../../access/grants/granted-scope.ts';
-import { preparedRowsOf } from '../../db/connection/prepared.ts';
+import { preparedRowsOf } from '../../db/statements/prepared.ts';
 import { apiKeys } from '../../schema/machines/api-key.ts';
 import { projects } from '../../schema/tenants/project.ts';
 import type { ResolvedScope, ScopeRef } from '../../kernel/scope.ts';

@@ -1,8 +1,8 @@
 import { and, eq, gt, isNull, or, sql, type SQL } from 'drizzle-orm';
 import { USE_NOTED_MS, type CachedApiKey } from '../../access/credentials/api-key-cache.ts';
-import { deferToCommit } from '../../db/connection/deferred-results.ts';
-import { recordset } from '../../db/query/recordset.ts';
-import { preparedRowsOf } from '../../db/connection/prepared.ts';
+import { deferToCommit } from '../../db/statements/deferred-results.ts';
+import { recordset } from '../../db/statements/recordset.ts';
+import { preparedRowsOf } from '../../db/statements/prepared.ts';
 import { sequentially, batched } from '../../db/connection/group-commit.ts';
 import type { Call, Services } from '../../kernel/context.ts';
 import type { Recording } from '../../kernel/event.ts';

@@ -7,7 +7,7 @@ import type { Services, Run } from '../../kernel/context.ts';
 import { refuse, type Refusal } from '../../kernel/output/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { nodeOfApp, type LiveApp } from '../../apps/access/app.ts';
-import { appForMember } from '../../sign-in/federation/sign-in-organization.ts';
+import { appForMember } from '../../sign-in/admission/sign-in-organization.ts';
 import { isOffline } from '../../apps/access/openid-scopes.ts';
 import { namedResources, resourcesOf } from '../../apps/access/resources.ts';
 import { storeRehash, type Client } from '../tokens/client.ts';

@@ -7,7 +7,7 @@ import type { Call, Services, Run } from '../../kernel/context.ts';
 import { refuse } from '../../kernel/output/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { nodeOfApp, type LiveApp } from '../../apps/access/app.ts';
-import { appForMember } from '../../sign-in/federation/sign-in-organization.ts';
+import { appForMember } from '../../sign-in/admission/sign-in-organization.ts';
 import { namedResources, resourcesOf } from '../../apps/access/resources.ts';
 import { isOffline } from '../../apps/access/openid-scopes.ts';
 import { isOwnerOverdue } from '../../sign-in/protection/verification-deadline.ts';

@@ -9,7 +9,7 @@ import type { LiveApp } from '../../apps/access/app.ts';
 import { isOffline } from '../../apps/access/openid-scopes.ts';
 import type { OpenidScope } from '../../schema/apps/openid-scope.ts';
 import { audienceOf } from '../../apps/access/resources.ts';
-import { appForMember } from '../../sign-in/federation/sign-in-organization.ts';
+import { appForMember } from '../../sign-in/admission/sign-in-organization.ts';
 import { inProfile } from '../../apps/access/token-profile.ts';
 import { accessTokenSeconds } from '../../sessions/sign-in.ts';
 import { organizationMembers, projectUsers } from '../../schema/rights/membership.ts';

@@ -5,7 +5,7 @@ import type { Services, Run } from '../../kernel/context.ts';
 import { refuse } from '../../kernel/output/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { nodeOfApp, type LiveApp } from '../../apps/access/app.ts';
-import { appForMember } from '../../sign-in/federation/sign-in-organization.ts';
+import { appForMember } from '../../sign-in/admission/sign-in-organization.ts';
 import { namedResources, resourcesOf } from '../../apps/access/resources.ts';
 import { reuseDetected, rotate, findPresentedToken, type PresentedToken } from '../../sessions/rotation.ts';
 import { isOwnerOverdue } from '../../sign-in/protection/verification-deadline.ts';

@@ -2,7 +2,7 @@ import { and, eq } from 'drizzle-orm';
 import { readHeader, verifyJwt } from '../../crypto/tokens/jwt.ts';
 import type { Services, Run } from '../../kernel/context.ts';
 import { issuerOf, nodeOfApp, type LiveApp } from '../../apps/access/app.ts';
-import { appForMember } from '../../sign-in/federation/sign-in-organization.ts';
+import { appForMember } from '../../sign-in/admission/sign-in-organization.ts';
 import { isSessionOfToken } from '../../sessions/rotation.ts';
 import { endSessions, liveSessions } from '../../sessions/live-sessions.ts';
 import { userAsActor } from '../../people/user-node.ts';

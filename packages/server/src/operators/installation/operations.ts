@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { installationRoles } from '../../access/installation-roles.ts';
-import { rowsOf } from '../../db/query/rows.ts';
+import { rowsOf } from '../../db/statements/rows.ts';
 import { pageOf } from '../../kernel/input/inputs.ts';
 import { iso, uuid } from '../../kernel/input/values.ts';
 import { mutation, query } from '../../kernel/operation.ts';

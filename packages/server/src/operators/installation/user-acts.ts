@@ -20,7 +20,7 @@ import { Scope } from '../../kernel/scope.ts';
 import { authenticationMethods } from '../../schema/sign-in/authentication-method.ts';
 import { factorResets } from '../../schema/sign-in/mfa-factor.ts';
 import { isEnrolled } from '../../people/enrolment.ts';
-import { hasPasskey } from '../../sign-in/passkeys/has-passkey.ts';
+import { hasPasskey } from '../../sign-in/webauthn/has-passkey.ts';
 import { users } from '../../schema/people/user.ts';
 import { installation, reason } from './inputs.ts';
 import { suspendedMail } from './suspended-mail.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
-import { rowsOf } from '../../db/query/rows.ts';
+import { rowsOf } from '../../db/statements/rows.ts';
 import { iso, uuid } from '../../kernel/input/values.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { AccountType } from '../../schema/people/account.ts';

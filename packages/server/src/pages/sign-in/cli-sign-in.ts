@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Language } from '../../i18n/translate.ts';
-import { deviceCliTexts } from '../device/device-cli-texts.ts';
+import { deviceCliTexts } from './device-cli-texts.ts';
 import { deviceQuestion, type ShownDevice } from '../device/device-page.ts';
 import type { OnwardLink } from '../onward.ts';
 import { registerConfirmationPage, type ConfirmationTexts, type Question } from './confirmation.ts';

@@ -4,7 +4,7 @@ import { fillSentence } from '../../html/fill-sentence.ts';
 import { deviceQuestion } from '../device/device-page.ts';
 import { deviceTexts } from '../device/device-texts.ts';
 import type { PageWithForm } from '../page.ts';
-import { organizationTexts } from './organization-choice-texts.ts';
+import { organizationTexts } from './organization/organization-choice-texts.ts';
 import { appPage, hiddenField, type PageState } from './app-page.ts';
 
 interface Texts {

@@ -15,7 +15,7 @@ import { noticeTexts } from './methods/notice-texts.ts';
 import { passkeyForm, passkeyScript } from './methods/passkey-form.ts';
 import { methodTexts } from './methods/method-texts.ts';
 import { cancelForm, noticeParagraph, totpField } from './page-parts.ts';
-import { organizationPage } from './organization-choice.ts';
+import { organizationPage } from './organization/organization-choice.ts';
 import { consentPage } from './project-consent.ts';
 import { signInTexts } from './project-sign-in-texts.ts';
 

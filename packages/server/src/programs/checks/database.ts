@@ -5,7 +5,7 @@ import { sql } from 'drizzle-orm';
 import type pg from 'pg';
 import type { Config } from '../../config/config.ts';
 import { assertSessionPooling } from '../../db/preparation/session-pooling.ts';
-import { rowsOf } from '../../db/query/rows.ts';
+import { rowsOf } from '../../db/statements/rows.ts';
 import { APP_ROLE } from '../../db/tenancy/app-role.ts';
 import { TENANT_ROLE } from '../../db/tenancy/tenant-role.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Config } from '../../config/config.ts';
-import { rowsOf } from '../../db/query/rows.ts';
+import { rowsOf } from '../../db/statements/rows.ts';
 import { activeOperators } from '../../people/operators.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { counted, ok, warn, type Check } from './check.ts';

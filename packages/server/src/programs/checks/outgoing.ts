@@ -2,7 +2,7 @@ import { lookup, resolveTxt } from 'node:dns/promises';
 import { sql } from 'drizzle-orm';
 import type { Config } from '../../config/config.ts';
 import { connectRedis } from '../../db/connection/redis.ts';
-import { rowsOf } from '../../db/query/rows.ts';
+import { rowsOf } from '../../db/statements/rows.ts';
 import { smtpMailer } from '../../events/mail/mailers.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { attempt, fail, ok, skip, warn, type Check } from './check.ts';

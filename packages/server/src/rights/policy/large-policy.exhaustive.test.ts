@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { rowsOf } from '../../db/query/rows.ts';
+import { rowsOf } from '../../db/statements/rows.ts';
 import { isFraming, startApp, type TestApp } from '../../../test/support/app/app.ts';
 
 /** A large policy needs as many statements as a small one. */

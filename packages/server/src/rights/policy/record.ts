@@ -1,6 +1,6 @@
 import { type DocumentKind, documentKinds } from '@doorward/decision/document/document';
 import { column, selectionOf } from '../../db/query/entity-columns.ts';
-import { isAnyOf } from '../../db/query/rows.ts';
+import { isAnyOf } from '../../db/statements/rows.ts';
 import type { ReadContext } from '../../kernel/entity.ts';
 import type { Recording } from '../../kernel/event.ts';
 import { projector } from '../../kernel/output/projector.ts';

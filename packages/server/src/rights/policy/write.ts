@@ -7,8 +7,8 @@ import {
 import { getTableColumns, sql } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
 import type { BuiltIns } from '../../access/built-in.ts';
-import { insertion, recordset } from '../../db/query/recordset.ts';
-import { anyOf } from '../../db/query/rows.ts';
+import { insertion, recordset } from '../../db/statements/recordset.ts';
+import { anyOf } from '../../db/statements/rows.ts';
 import { conflict } from '../../db/query/scoped-db.ts';
 import { SYSTEM_NODE } from '../../schema/nodes.ts';
 import type { Ids } from '../../kernel/ports.ts';

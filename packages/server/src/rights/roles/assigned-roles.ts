@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { rowsOf } from '../../db/query/rows.ts';
+import { rowsOf } from '../../db/statements/rows.ts';
 import { withoutRls } from '../../db/tenancy/rls.ts';
 import { fail } from '../../errors.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';

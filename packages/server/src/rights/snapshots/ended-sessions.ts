@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { anyOf, rowsOf } from '../../db/query/rows.ts';
+import { anyOf, rowsOf } from '../../db/statements/rows.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { createSharedRuns } from './shared-runs.ts';
 

@@ -1,6 +1,6 @@
 import { and, eq, gt, lte, sql } from 'drizzle-orm';
 import { hashOneTimeToken, newOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
-import { rowsOf } from '../../db/query/rows.ts';
+import { rowsOf } from '../../db/statements/rows.ts';
 import type { Clock } from '../../kernel/ports.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { users } from '../../schema/people/user.ts';

@@ -6,7 +6,7 @@ import { unique, type Person } from '../../../test/support/app/client.ts';
 import { codeShown } from '../../../test/support/sign-in/authenticator.ts';
 import { startGithub, type GithubAccount, type GithubDouble } from '../../../test/support/sign-in/github.ts';
 import { visitor, type Visitor } from '../../../test/support/app/visitor.ts';
-import { rowsOf } from '../../db/query/rows.ts';
+import { rowsOf } from '../../db/statements/rows.ts';
 import { auditLog } from '../../schema/events/audit-log-entry.ts';
 import { events } from '../../schema/events/event.ts';
 import { flowErrors } from '../federation/destination.ts';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { mutation } from '../../kernel/operation.ts';
 import { resourceParameter } from '../../apps/access/resources.ts';
-import { organizationParameter } from '../federation/sign-in-organization.ts';
+import { organizationParameter } from '../admission/sign-in-organization.ts';
 import { begin, prepareHint } from './authorize.ts';
-import { browserOperation, optionalParameter, redirects } from './browser-operation.ts';
+import { browserOperation, optionalParameter, redirects } from '../steps/browser-operation.ts';
 
 /** The authorization endpoint (openid §3). OpenID Connect Core §3.1.2.1 requires both methods. */
 

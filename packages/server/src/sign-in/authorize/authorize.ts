@@ -14,13 +14,13 @@ import {
 import { parseScopes } from '../../apps/access/openid-scopes.ts';
 import { mayName, namedResources } from '../../apps/access/resources.ts';
 import { matchesRedirect } from '../../schema/apps/redirect-uri.ts';
-import { answerApp, pageOf } from '../federation/answer-app.ts';
+import { answerApp, pageOf } from '../admission/answer-app.ts';
 import type { AppRequest } from '../../apps/access/app-request.ts';
 import { storeStep } from '../sso/sign-in-state.ts';
 import { newVerifier } from '../../providers/github.ts';
 import { readIdTokenHint } from './id-token.ts';
-import { asksSecondFactor } from '../enrolment/missing-factor.ts';
-import { continueSession } from '../sso/continue-session.ts';
+import { asksSecondFactor } from '../steps/missing-factor.ts';
+import { continueSession } from './continue-session.ts';
 import { parsePrompt, promptValuesOf, promptValues } from '../sso/prompt.ts';
 
 /**

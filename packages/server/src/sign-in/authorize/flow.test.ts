@@ -13,7 +13,7 @@ import {
 } from '../../../test/support/sign-in/project-app.ts';
 import { cookieNames, withoutFlow, visitor } from '../../../test/support/app/visitor.ts';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
-import { rowsOf } from '../../db/query/rows.ts';
+import { rowsOf } from '../../db/statements/rows.ts';
 import { auditLog } from '../../schema/events/audit-log-entry.ts';
 import { events } from '../../schema/events/event.ts';
 import { projectCodes } from '../../schema/oauth/project-code.ts';

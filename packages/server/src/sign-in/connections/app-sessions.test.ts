@@ -7,7 +7,7 @@ import {
   signInBrowser,
   type SignInBrowser,
 } from '../../../test/support/sign-in/project-app.ts';
-import { rowsOf } from '../../db/query/rows.ts';
+import { rowsOf } from '../../db/statements/rows.ts';
 
 /** How long sessions of apps last for which the provider of an organization vouched (sign-in-methods §14). */
 let companies: Companies;

@@ -11,7 +11,7 @@ import { firstOperator, installation } from '../../../test/support/tenants/opera
 import { visitor } from '../../../test/support/app/visitor.ts';
 import { installationRoleIdOf } from '../../access/installation-roles.ts';
 import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
-import { rowsOf } from '../../db/query/rows.ts';
+import { rowsOf } from '../../db/statements/rows.ts';
 
 /** Sessions for which the provider of an organization vouched. */
 let companies: Companies;

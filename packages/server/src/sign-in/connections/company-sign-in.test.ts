@@ -12,7 +12,7 @@ import {
 } from '../../../test/support/sign-in/project-app.ts';
 import { fillMethods } from '../../../test/support/sign-in/sign-in-methods.ts';
 import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
-import { rowsOf } from '../../db/query/rows.ts';
+import { rowsOf } from '../../db/statements/rows.ts';
 import { projectCodes } from '../../schema/oauth/project-code.ts';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { users } from '../../schema/people/user.ts';

@@ -1,6 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { isAddressInDomain, isDomainOf } from '../../access/credentials/company-address.ts';
-import { rowsOf } from '../../db/query/rows.ts';
+import { rowsOf } from '../../db/statements/rows.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { LiveApp } from '../../apps/access/app.ts';
 import type { ConnectedProvider } from '../../providers/connections.ts';

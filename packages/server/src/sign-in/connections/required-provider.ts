@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { isDomainOf, isEnforced } from '../../access/credentials/company-address.ts';
-import { rowsOf } from '../../db/query/rows.ts';
+import { rowsOf } from '../../db/statements/rows.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 
 /** The name of an organization of the user that requires its provider for addresses of this domain. */

@@ -8,13 +8,13 @@ import type { Run, Services } from '../../kernel/context.ts';
 import { type SessionRow, sessions } from '../../schema/sign-in/session.ts';
 import { nodeOfUser, userAsActor } from '../../people/user-node.ts';
 import { endSessions } from '../../sessions/live-sessions.ts';
-import type { WayBack } from '../sso/logout-question.ts';
+import type { WayBack } from '../flow/logout-question.ts';
 import { forgetSsoSessions, loadSsoSessions } from '../sso/sso-session.ts';
 import { fail } from '../../errors.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { users } from '../../schema/people/user.ts';
 import { unknownRedirect } from '../authorize/authorize.ts';
-import { profileOf } from '../page-state/page-profile.ts';
+import { profileOf } from '../steps/page-profile.ts';
 
 /**
  * Logout that an app begins (OpenID Connect RP-Initiated Logout 1.0, openid §9). It asks no question if the app sends an

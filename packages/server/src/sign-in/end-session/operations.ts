@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { mutation } from '../../kernel/operation.ts';
 import { redirect } from '../../kernel/output/reply.ts';
-import { browserOperation, optionalParameter, redirects } from '../authorize/browser-operation.ts';
+import { browserOperation, optionalParameter, redirects } from '../steps/browser-operation.ts';
 import { beginLogout, decideLogout, prepareLogout } from './end-session.ts';
 
 /** The end session endpoint (openid §9). RP-Initiated Logout 1.0 requires both methods. */

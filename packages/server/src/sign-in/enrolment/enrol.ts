@@ -1,6 +1,6 @@
 import { matchingStep, typedTotpCode } from '../../crypto/tokens/totp.ts';
-import { pageOf } from '../federation/answer-app.ts';
-import { resolveCandidate } from '../federation/app-sign-in.ts';
+import { pageOf } from '../admission/answer-app.ts';
+import { resolveCandidate } from '../admission/app-sign-in.ts';
 import type { Run } from '../../kernel/context.ts';
 import { lockUser } from '../../people/lock-user.ts';
 import { hasAnyFactor } from '../second-factor/codes.ts';
@@ -9,16 +9,9 @@ import { advanceFlow, startAgainError, updateFlow } from '../flow/flow.ts';
 import type { EnrolmentStep } from '../flow/flow-data.ts';
 import { fail } from '../../errors.ts';
 import { refuse, type Refusal } from '../../kernel/output/reply.ts';
-import { askConsent } from '../authorize/ask-consent.ts';
-import {
-  appOf,
-  assertOwnPage,
-  commonPart,
-  denyAccess,
-  flowAt,
-  type ProjectFlow,
-} from '../authorize/steps.ts';
-import { mayAddFactor } from './missing-factor.ts';
+import { askConsent } from '../steps/ask-consent.ts';
+import { appOf, assertOwnPage, commonPart, denyAccess, flowAt, type ProjectFlow } from '../steps/steps.ts';
+import { mayAddFactor } from '../steps/missing-factor.ts';
 
 /** The first second factor of a user, added during the sign-in to an app that asks for one. */
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
-import { pagePath } from '../federation/answer-app.ts';
+import { pagePath } from '../admission/answer-app.ts';
 import { mutation } from '../../kernel/operation.ts';
 import { redirect, Refusal } from '../../kernel/output/reply.ts';
-import { browserOperation, flowToken, redirectOnError, redirects } from '../authorize/browser-operation.ts';
+import { browserOperation, flowToken, redirectOnError, redirects } from '../steps/browser-operation.ts';
 import { confirmCodes, enrolFactor } from './enrol.ts';
 
 /** A second factor added during the sign-in to an app that asks for one (openid §3). The page is in `src/pages/sign-in`. */

@@ -1,6 +1,6 @@
 import type { DetailCode } from '../../errors.ts';
 import type { UserRow } from '../../schema/people/user.ts';
-import type { LogoutQuestion, WayBack } from '../sso/logout-question.ts';
+import type { LogoutQuestion, WayBack } from './logout-question.ts';
 import type { AppRequest, CliRequest, WaitingDevice } from '../../apps/access/app-request.ts';
 import type { Identity } from '../../providers/provider.ts';
 

@@ -5,10 +5,10 @@ import { text } from '../../kernel/input/values.ts';
 import { mutation } from '../../kernel/operation.ts';
 import { redirect, Refusal } from '../../kernel/output/reply.ts';
 import { canonicalAddress, password } from '../../sessions/password-sign-in.ts';
-import { passkeyChallengeId } from '../passkeys/credential.ts';
-import { PasskeyRequest } from '../passkeys/options.ts';
+import { passkeyChallengeId } from '../webauthn/credential.ts';
+import { PasskeyRequest } from '../webauthn/options.ts';
 import { Accepted } from '../addresses/verification.ts';
-import { pagePath } from '../federation/answer-app.ts';
+import { pagePath } from '../admission/answer-app.ts';
 import { Locale } from '../../schema/people/user.ts';
 import {
   browserOperation,
@@ -16,11 +16,11 @@ import {
   redirectOnError,
   flowToken,
   typedAddress,
-} from '../authorize/browser-operation.ts';
-import { enterCode, openMail } from './mailed-code.ts';
+} from '../steps/browser-operation.ts';
+import { enterCode, openMail } from '../mailed-codes/mailed-code.ts';
 import { beginPasskey, flowCredential, preparePasskey, takePasskey } from './passkey.ts';
 import { identify, preparePassword, takePassword } from './password.ts';
-import { requestResetCode, requestSignInCode } from './request-code.ts';
+import { requestResetCode, requestSignInCode } from '../mailed-codes/request-code.ts';
 import { preparePasswordReset, resetByCode } from './reset.ts';
 import { prepareSignUp, signUp } from './sign-up.ts';
 

@@ -5,19 +5,19 @@ import type { Call, Services, Run } from '../../kernel/context.ts';
 import { refuse, type Refusal } from '../../kernel/output/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { offeredProviders } from '../../apps/access/app.ts';
-import { pageOf } from '../federation/answer-app.ts';
-import { beginAssertion, checkAssertion, type AssertionCheck } from '../passkeys/assertion.ts';
-import type { ChallengeUse } from '../passkeys/challenge.ts';
+import { pageOf } from '../admission/answer-app.ts';
+import { beginAssertion, checkAssertion, type AssertionCheck } from '../webauthn/assertion.ts';
+import type { ChallengeUse } from '../webauthn/challenge.ts';
 import {
   AssertionCredential,
   MAX_CREDENTIAL_LENGTH,
   passkeyChallengeId,
   type SentAssertion,
-} from '../passkeys/credential.ts';
+} from '../webauthn/credential.ts';
 import { acceptPasskey, type EndedAssertion } from '../protection/accept-passkey.ts';
-import { appOf, assertOwnPage, continueWithProof, flowAt, type ProjectFlow } from '../authorize/steps.ts';
-import { notOffered } from './not-offered.ts';
-import { mailCode, storeForm } from './request-code.ts';
+import { appOf, assertOwnPage, continueWithProof, flowAt, type ProjectFlow } from '../steps/steps.ts';
+import { notOffered } from '../mailed-codes/not-offered.ts';
+import { mailCode, storeForm } from '../mailed-codes/request-code.ts';
 
 /** Passkeys on the pages of a sign-in to an app: instead of an address and its proof, or as the second factor. */
 

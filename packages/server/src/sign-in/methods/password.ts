@@ -2,14 +2,14 @@ import { fail } from '../../errors.ts';
 import type { Call, Services, Run } from '../../kernel/context.ts';
 import { refuse, type Refusal } from '../../kernel/output/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { pageOf } from '../federation/answer-app.ts';
+import { pageOf } from '../admission/answer-app.ts';
 import { canonicalAddress, checkPassword } from '../../sessions/password-sign-in.ts';
 import { findAddressOwner } from '../../people/address.ts';
 import { acceptPassword, type EndedCheck } from '../protection/accept-password.ts';
-import { appOf, assertOwnPage, continueWithProof, flowAt } from '../authorize/steps.ts';
-import { shownConnection } from '../connections/connection-steps.ts';
-import { notOffered } from './not-offered.ts';
-import { mailCode, reachableAddress, refuseAddress, storeForm } from './request-code.ts';
+import { appOf, assertOwnPage, continueWithProof, flowAt } from '../steps/steps.ts';
+import { shownConnection } from './connection-steps.ts';
+import { notOffered } from '../mailed-codes/not-offered.ts';
+import { mailCode, reachableAddress, refuseAddress, storeForm } from '../mailed-codes/request-code.ts';
 
 /** Sign-in to an app with address and password: first the address, then the ways that the app offers. */
 

@@ -3,7 +3,7 @@ import type { Call, Services, Run } from '../../kernel/context.ts';
 import { refuse, Refusal } from '../../kernel/output/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { endLockout } from '../../people/lockout.ts';
-import { pageOf } from '../federation/answer-app.ts';
+import { pageOf } from '../admission/answer-app.ts';
 import { findAddressOwner } from '../../people/address.ts';
 import { loadPasswordOwner, replacePassword } from '../passwords/new-password.ts';
 import { canSignIn } from '../../sessions/password-sign-in.ts';
@@ -13,10 +13,10 @@ import { lockUser } from '../../people/lock-user.ts';
 import { advanceFlow } from '../flow/flow.ts';
 import type { SignInStep } from '../flow/flow-data.ts';
 import { isCodeOf, isLive, typedCode } from '../flow/mailed-code.ts';
-import { appOf, assertOwnPage, commonPart, flowAt } from '../authorize/steps.ts';
-import { allowsSignUp, storeForm } from './request-code.ts';
+import { appOf, assertOwnPage, commonPart, flowAt } from '../steps/steps.ts';
+import { allowsSignUp, storeForm } from '../mailed-codes/request-code.ts';
 import { problemsOf, weaknessOf } from './sign-up.ts';
-import { takeCode } from './take-code.ts';
+import { takeCode } from '../mailed-codes/take-code.ts';
 
 /** A new password for who forgot theirs, on the pages of a sign-in to an app. The mailed code proves the address. */
 

@@ -5,9 +5,9 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { assertPassword } from '../passwords/new-password.ts';
 import { canonicalAddress } from '../../sessions/password-sign-in.ts';
 import type { NewUser, SignInStep } from '../flow/flow-data.ts';
-import { appOf, assertOwnPage, flowAt } from '../authorize/steps.ts';
-import { notOffered } from './not-offered.ts';
-import { allowsSignUp, requestSignUpCode, storeForm } from './request-code.ts';
+import { appOf, assertOwnPage, flowAt } from '../steps/steps.ts';
+import { notOffered } from '../mailed-codes/not-offered.ts';
+import { allowsSignUp, requestSignUpCode, storeForm } from '../mailed-codes/request-code.ts';
 
 /** Sign-up for an app. Name and password wait in the flow: nothing is created before the address is proved. */
 

@@ -1,10 +1,10 @@
 import { acrOf } from '../../people/acr.ts';
-import { resolveCandidate } from '../federation/app-sign-in.ts';
+import { resolveCandidate } from '../admission/app-sign-in.ts';
 import type { Run } from '../../kernel/context.ts';
 import { startAgainError } from '../flow/flow.ts';
 import { isEnrolled } from '../../people/enrolment.ts';
-import { askConsent } from '../authorize/ask-consent.ts';
-import { appOf, assertOwnPage, denyAccess, flowAt } from '../authorize/steps.ts';
+import { askConsent } from '../steps/ask-consent.ts';
+import { appOf, assertOwnPage, denyAccess, flowAt } from '../steps/steps.ts';
 
 interface Choice {
   /** Id of the organization; absent: none. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { mutation } from '../../kernel/operation.ts';
 import { redirect } from '../../kernel/output/reply.ts';
-import { browserOperation, redirects } from '../authorize/browser-operation.ts';
+import { browserOperation, redirects } from '../steps/browser-operation.ts';
 import { chooseOrganization } from './choose.ts';
 
 /** The choice of an organization in a sign-in to an app (openid §12). The page is in `src/pages/sign-in`. */

@@ -1,6 +1,6 @@
 import { eq, inArray } from 'drizzle-orm';
 import type { LiveApp } from '../../apps/access/app.ts';
-import { choicesOf } from '../federation/organization-decision.ts';
+import { choicesOf } from '../admission/organization-decision.ts';
 import type { IdentifiedPerson } from '../flow/flow-data.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { organizations } from '../../schema/tenants/organization.ts';

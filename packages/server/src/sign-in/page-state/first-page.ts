@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts';
 import type { LiveApp } from '../../apps/access/app.ts';
 import type { SignInForm, SignInStep } from '../flow/flow-data.ts';
-import { allowsSignUp } from '../methods/request-code.ts';
+import { allowsSignUp } from '../mailed-codes/request-code.ts';
 
 /** What the first page knows: the form that was sent last, and what was wrong with it. */
 export interface FirstPage {

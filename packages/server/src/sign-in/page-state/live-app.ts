@@ -2,7 +2,7 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { appById, type LiveApp } from '../../apps/access/app.ts';
 import { matchesRedirect } from '../../schema/apps/redirect-uri.ts';
 import { serviceAsApp } from '../../apps/access/service-itself.ts';
-import type { ProjectFlow } from '../authorize/steps.ts';
+import type { ProjectFlow } from '../steps/steps.ts';
 
 /** Undefined when the app was deleted, or has removed the redirect URI of the flow. */
 export async function liveAppOf(db: Executor, { asked: request }: ProjectFlow): Promise<LiveApp | undefined> {

@@ -2,7 +2,7 @@ import type { Services } from '../../kernel/context.ts';
 import { uuid } from '../../kernel/input/values.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { appById } from '../../apps/access/app.ts';
-import { pagePath } from '../federation/answer-app.ts';
+import { pagePath } from '../admission/answer-app.ts';
 import { findFlowByCookie } from '../flow/flow.ts';
 import { liveAppOf } from './live-app.ts';
 

@@ -14,8 +14,8 @@ import { matchesRedirect } from '../../schema/apps/redirect-uri.ts';
 import { namedScopes, type NamedScope } from '../../apps/access/scopes.ts';
 import { hasConnections } from '../connections/live-connection.ts';
 import type { WaitingDevice } from '../../apps/access/app-request.ts';
-import type { StepName } from '../federation/answer-app.ts';
-import { addressOf, statedName } from '../federation/app-sign-in.ts';
+import type { StepName } from '../admission/answer-app.ts';
+import { addressOf, statedName } from '../admission/app-sign-in.ts';
 import { loadCliQuestion, type CliQuestion } from '../federation/cli.ts';
 import { loadConnectQuestion, type ConnectQuestion } from '../federation/link-account.ts';
 import { findFlowByState, findFlowByCookie, startAgainError } from '../flow/flow.ts';
@@ -25,19 +25,19 @@ import { keyOfFlow } from '../../providers/provider.ts';
 import { localPart } from '../federation/match-identity.ts';
 import { organizations } from '../../schema/tenants/organization.ts';
 import { isEnrolled } from '../../people/enrolment.ts';
-import { hasPasskey } from '../passkeys/has-passkey.ts';
+import { hasPasskey } from '../webauthn/has-passkey.ts';
 import { projects } from '../../schema/tenants/project.ts';
 import { users } from '../../schema/people/user.ts';
 import { permissionsOf, unknownRedirect, unknownScopes } from '../authorize/authorize.ts';
 import { chosenName, shownChoices, type ShownChoices } from '../organization-choice/shown-choices.ts';
 import { shownEnrolment, type ShownEnrolment } from '../enrolment/shown-enrolment.ts';
 import { loadLogoutQuestion, loadWayBack } from '../end-session/end-session.ts';
-import { mailOfToken } from '../methods/mailed-code.ts';
+import { mailOfToken } from '../mailed-codes/mailed-code.ts';
 import { firstPageOf, type FirstPage } from './first-page.ts';
-import { pageProfileOf, profileOf, type PageProfile } from './page-profile.ts';
+import { pageProfileOf, profileOf, type PageProfile } from '../steps/page-profile.ts';
 import { liveAppOf } from './live-app.ts';
 import { onwardOf, type Onward } from './onward.ts';
-import { appOf, type ProjectFlow } from '../authorize/steps.ts';
+import { appOf, type ProjectFlow } from '../steps/steps.ts';
 
 /** Read-only data for the sign-in pages, for apps, and for pages that customers build themselves. */
 

@@ -1,6 +1,6 @@
 import { and, eq } from 'drizzle-orm';
-import { consumeChallenge } from './challenge.ts';
-import { forRegistration, passkeysOf, type VerifiedRegistration } from './registration.ts';
+import { consumeChallenge } from '../webauthn/challenge.ts';
+import { forRegistration, passkeysOf, type VerifiedRegistration } from '../webauthn/registration.ts';
 import { nodeOfUser } from '../../people/user-node.ts';
 import { type Run, callerOf, type Principal } from '../../kernel/context.ts';
 import type { UserRow } from '../../schema/people/user.ts';

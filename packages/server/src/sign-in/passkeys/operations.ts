@@ -1,9 +1,9 @@
 import { and, eq } from 'drizzle-orm';
 import { z } from 'zod';
 import { pageOfOwn } from '../../db/query/page.ts';
-import { passkeyChallengeId, RegistrationCredential } from './credential.ts';
-import { CreationOptions } from './options.ts';
-import { beginRegistration, passkeysOf, verifyRegistration } from './registration.ts';
+import { passkeyChallengeId, RegistrationCredential } from '../webauthn/credential.ts';
+import { CreationOptions } from '../webauthn/options.ts';
+import { beginRegistration, passkeysOf, verifyRegistration } from '../webauthn/registration.ts';
 import { nodeOfUser } from '../../people/user-node.ts';
 import { fail } from '../../errors.ts';
 import { callerOf } from '../../kernel/context.ts';

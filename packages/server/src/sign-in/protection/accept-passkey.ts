@@ -4,7 +4,7 @@ import type { Run } from '../../kernel/context.ts';
 import type { UserRow } from '../../schema/people/user.ts';
 import { nodeOfUser } from '../../people/user-node.ts';
 import { lockUser } from '../../people/lock-user.ts';
-import { useAssertion, type AssertionCheck, type PasskeyProof } from '../passkeys/assertion.ts';
+import { useAssertion, type AssertionCheck, type PasskeyProof } from '../webauthn/assertion.ts';
 import { stopReset } from '../second-factor/reset.ts';
 import { delayToStep } from './constant-time-answer.ts';
 

@@ -8,8 +8,8 @@ import {
 } from '../federation/provider-sign-in.ts';
 import { reachProvider } from '../federation/reach-provider.ts';
 import { findFlowByState } from '../flow/flow.ts';
-import { browserOperation, flowParameter, redirects } from '../authorize/browser-operation.ts';
-import { fromProvider, takeIdentity, toProvider } from './provider-steps.ts';
+import { browserOperation, flowParameter, redirects } from '../steps/browser-operation.ts';
+import { fromProvider, takeIdentity, toProvider } from '../methods/provider-steps.ts';
 import { beginning, providerAnswer, SignInProvider } from '../federation/provider-input.ts';
 
 /**

@@ -9,10 +9,10 @@ import { accessTokenSeconds, userData } from '../../sessions/sign-in.ts';
 import type { UserRow } from '../../schema/people/user.ts';
 import { nodeOfUser } from '../../people/user-node.ts';
 import { rememberNetwork } from '../../people/lockout.ts';
-import { forSignIn } from '../passkeys/challenge.ts';
-import { checkAssertion } from '../passkeys/assertion.ts';
-import { AssertionCredential, passkeyChallengeId } from '../passkeys/credential.ts';
-import { hasPasskey } from '../passkeys/has-passkey.ts';
+import { forSignIn } from '../webauthn/challenge.ts';
+import { checkAssertion } from '../webauthn/assertion.ts';
+import { AssertionCredential, passkeyChallengeId } from '../webauthn/credential.ts';
+import { hasPasskey } from '../webauthn/has-passkey.ts';
 import { MfaFactor, mfaFactors } from '../../schema/sign-in/mfa-factor.ts';
 import {
   verifyWithLimit,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { mutation } from '../../kernel/operation.ts';
 import { redirect } from '../../kernel/output/reply.ts';
 import { serviceRequest } from '../../apps/access/service-itself.ts';
-import { formPath, pageOf } from '../federation/answer-app.ts';
+import { formPath, pageOf } from '../admission/answer-app.ts';
 import {
   accountPage,
   assertOwnOrigin,
@@ -14,7 +14,7 @@ import { cliParameters } from '../federation/provider-input.ts';
 import { newVerifier } from '../../providers/github.ts';
 import { beginFlow } from '../flow/flow.ts';
 import { loginHintOf } from '../authorize/authorize.ts';
-import { browserOperation, optionalParameter, redirects } from '../authorize/browser-operation.ts';
+import { browserOperation, optionalParameter, redirects } from '../steps/browser-operation.ts';
 
 /** Sign-in to this service itself, on the pages for the sign-in to apps: its account pages and command line need no app. */
 

@@ -11,7 +11,7 @@ import {
 } from '../../../test/support/sign-in/openid-provider.ts';
 import { member } from '../../../test/contract/world.ts';
 import { permissionIdOf, roleIdOf } from '../../schema/rights/built-in-ids.ts';
-import { rowsOf } from '../../db/query/rows.ts';
+import { rowsOf } from '../../db/statements/rows.ts';
 
 /** Connections of organizations: who sets them up, what they refer to, and that their secret stays inside. */
 let app: TestApp;

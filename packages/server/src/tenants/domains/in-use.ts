@@ -1,5 +1,5 @@
 import { eq, sql } from 'drizzle-orm';
-import { rowsOf } from '../../db/query/rows.ts';
+import { rowsOf } from '../../db/statements/rows.ts';
 import { nodes } from '../../schema/nodes.ts';
 import { fail } from '../../errors.ts';
 import type { Executor, ScopedDb } from '../../kernel/scoped-db.ts';

@@ -4,7 +4,7 @@ import { joined, member } from '../../../test/contract/world.ts';
 import { startOwnApp, type TestApp } from '../../../test/support/app/app.ts';
 import { storyTransports } from '../../../test/support/cases/breadth.ts';
 import { unique, type Person, type Via } from '../../../test/support/app/client.ts';
-import { rowsOf } from '../../db/query/rows.ts';
+import { rowsOf } from '../../db/statements/rows.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 
 /** Domains of organizations: how control of one is proved, kept and lost, and that two organizations never have it. */

@@ -1,6 +1,6 @@
 import { and, count, eq, isNull } from 'drizzle-orm';
 import { nodes } from '../../schema/nodes.ts';
-import { takenField } from '../../db/connection/pg-error.ts';
+import { takenField } from '../../db/statements/pg-error.ts';
 import type { RecordState } from './look-up.ts';
 import { fail } from '../../errors.ts';
 import type { Services } from '../../kernel/context.ts';

@@ -1,7 +1,7 @@
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { withoutRls } from '../../db/tenancy/rls.ts';
-import { rowsOf } from '../../db/query/rows.ts';
+import { rowsOf } from '../../db/statements/rows.ts';
 import { recordingsOf } from '../../members/grant-entries.ts';
 import { fail } from '../../errors.ts';
 import { callerOf, type Context, type Services } from '../../kernel/context.ts';

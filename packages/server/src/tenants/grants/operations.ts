@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm';
 import { z } from 'zod';
-import { rowsOf } from '../../db/query/rows.ts';
+import { rowsOf } from '../../db/statements/rows.ts';
 import { withoutRls } from '../../db/tenancy/rls.ts';
 import { pageOf, paging, relationsOf } from '../../kernel/input/inputs.ts';
 import { text, uuid } from '../../kernel/input/values.ts';

@@ -1,6 +1,6 @@
 import { eq, inArray, sql } from 'drizzle-orm';
 import type { z } from 'zod';
-import { anyOf, rowsOf } from '../../db/query/rows.ts';
+import { anyOf, rowsOf } from '../../db/statements/rows.ts';
 import { withoutRls } from '../../db/tenancy/rls.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { type ProjectGrantStatus, projectGrants } from '../../schema/tenants/project-grant.ts';

@@ -1,5 +1,5 @@
 import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
-import { anyOf, rowsOf } from '../../db/query/rows.ts';
+import { anyOf, rowsOf } from '../../db/statements/rows.ts';
 import { selectionOf } from '../../db/query/entity-columns.ts';
 import { visible } from '../../db/query/visible-rows.ts';
 import { nodes } from '../../schema/nodes.ts';

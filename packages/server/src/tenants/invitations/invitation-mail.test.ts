@@ -5,7 +5,7 @@ import { storyTransports } from '../../../test/support/cases/breadth.ts';
 import { unique, type Person } from '../../../test/support/app/client.ts';
 import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
-import { rowsOf } from '../../db/query/rows.ts';
+import { rowsOf } from '../../db/statements/rows.ts';
 import type { Mail } from '../../kernel/ports.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 import { users } from '../../schema/people/user.ts';

@@ -8,7 +8,7 @@ import { unique, type Person, type Via } from '../../../test/support/app/client.
 import { appoint, operatorAddress, operatorEnvironment } from '../../../test/support/tenants/operators.ts';
 import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
 import { installationRoleIdOf } from '../../access/installation-roles.ts';
-import { rowsOf } from '../../db/query/rows.ts';
+import { rowsOf } from '../../db/statements/rows.ts';
 import { INSTALLATION_ID, type ScopeRef } from '../../kernel/scope.ts';
 
 /** Users of another service come with their passwords; both a right in the project and an operator are needed. */

@@ -1,7 +1,7 @@
 import { eq, inArray, sql } from 'drizzle-orm';
 import { Impact } from '../../access/dry-run/impact.ts';
 import { equals } from '../../db/query/filters.ts';
-import { instant } from '../../db/query/rows.ts';
+import { instant } from '../../db/statements/rows.ts';
 import { linkIds } from '../../kernel/entity.ts';
 import { pageOf, paging, relationsOf } from '../../kernel/input/inputs.ts';
 import { mutation, query } from '../../kernel/operation.ts';

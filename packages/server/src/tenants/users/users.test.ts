@@ -6,7 +6,7 @@ import { startApp, type TestApp } from '../../../test/support/app/app.ts';
 import { storyTransports } from '../../../test/support/cases/breadth.ts';
 import { unique, type Person } from '../../../test/support/app/client.ts';
 import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
-import { rowsOf } from '../../db/query/rows.ts';
+import { rowsOf } from '../../db/statements/rows.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 
 /** Users of a tenant: memberships, metadata and roles, invisible to other tenants. */

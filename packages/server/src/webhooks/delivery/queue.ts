@@ -1,6 +1,6 @@
 import { and, eq, gt, inArray, sql } from 'drizzle-orm';
 import type { Kek } from '../../crypto/keys/kek.ts';
-import { isAnyOf, rowsOf } from '../../db/query/rows.ts';
+import { isAnyOf, rowsOf } from '../../db/statements/rows.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { webhookDeliveries } from '../../schema/webhooks/webhook-delivery.ts';
 import { webhookSecrets } from '../../schema/webhooks/webhook-subscription.ts';

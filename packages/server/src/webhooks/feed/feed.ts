@@ -1,6 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { z } from 'zod';
-import { rowsOf } from '../../db/query/rows.ts';
+import { rowsOf } from '../../db/statements/rows.ts';
 import { fail } from '../../errors.ts';
 import { callerOf, type Context } from '../../kernel/context.ts';
 import { credentialKey } from '../../kernel/charge.ts';

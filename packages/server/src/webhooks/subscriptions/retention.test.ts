@@ -2,7 +2,7 @@ import { eq, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startOwnApp, type TestApp } from '../../../test/support/app/app.ts';
 import type { Person } from '../../../test/support/app/client.ts';
-import { rowsOf } from '../../db/query/rows.ts';
+import { rowsOf } from '../../db/statements/rows.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 import { webhookAttempts, webhookDeliveries } from '../../schema/webhooks/webhook-delivery.ts';
 import { webhookSubscriptions } from '../../schema/webhooks/webhook-subscription.ts';

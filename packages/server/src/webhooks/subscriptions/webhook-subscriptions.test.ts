@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app/app.ts';
 import { storyTransports } from '../../../test/support/cases/breadth.ts';
 import type { Person } from '../../../test/support/app/client.ts';
-import { rowsOf } from '../../db/query/rows.ts';
+import { rowsOf } from '../../db/statements/rows.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 import { webhookAttempts, webhookDeliveries } from '../../schema/webhooks/webhook-delivery.ts';
 import { webhookSecrets, webhookSubscriptions } from '../../schema/webhooks/webhook-subscription.ts';

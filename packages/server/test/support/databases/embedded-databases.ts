@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { inject } from 'vitest';
 import { sql } from 'drizzle-orm';
 import { openEmbedded, type Database } from '../../../src/db/connection/open.ts';
-import { rowsOf } from '../../../src/db/query/rows.ts';
+import { rowsOf } from '../../../src/db/statements/rows.ts';
 import type { Executor } from '../../../src/kernel/scoped-db.ts';
 import { preparedFiles } from './prepared-files.ts';
 

@@ -8,7 +8,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import { createHash } from 'node:crypto';
 import type { BuiltIns } from '../../../access/built-in.ts';
 import type { PolicyHold } from '../../../schema/managed.ts';
-import { rowsOf } from '../../../db/query/rows.ts';
+import { rowsOf } from '../../../db/statements/rows.ts';
 import { canonicalJson } from '../../../kernel/output/canonical-json.ts';
 import type { Executor } from '../../../kernel/scoped-db.ts';
 import { entityOf } from './kinds.ts';

@@ -1,7 +1,7 @@
 import type { Keyed, PolicyDocument } from '@doorward/decision/document/document';
 import { evaluateWithoutConditions } from '@doorward/decision/evaluate';
 import { sql } from 'drizzle-orm';
-import { rowsOf } from '../../../db/query/rows.ts';
+import { rowsOf } from '../../../db/statements/rows.ts';
 import { DoorwardError, fail, type Detail } from '../../../errors.ts';
 import type { Services } from '../../../kernel/context.ts';
 import type { CallerRights } from '../../../kernel/call/caller-rights.ts';

@@ -2,8 +2,8 @@ import type { Keyed, PolicyDocument } from '@doorward/decision/document/document
 import { organizationNouns } from '@doorward/decision/policy/organization-nouns';
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import { appOriginsTopic } from '../../../access/credentials/app-origins.ts';
-import { recordset } from '../../../db/query/recordset.ts';
-import { isAnyOf } from '../../../db/query/rows.ts';
+import { recordset } from '../../../db/statements/recordset.ts';
+import { isAnyOf } from '../../../db/statements/rows.ts';
 import { appsTopic } from '../../../apps/access/app.ts';
 import { createAppSecret } from '../../../apps/access/app-secret.ts';
 import { faultsOfWays } from '../../../apps/settings/sign-in-ways.ts';

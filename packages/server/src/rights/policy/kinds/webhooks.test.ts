@@ -5,7 +5,7 @@ import { startApp, type TestApp } from '../../../../test/support/app/app.ts';
 import { storyTransports } from '../../../../test/support/cases/breadth.ts';
 import { unique, type Person } from '../../../../test/support/app/client.ts';
 import { firmOf } from '../../../../test/support/tenants/firm.ts';
-import { rowsOf } from '../../../db/query/rows.ts';
+import { rowsOf } from '../../../db/statements/rows.ts';
 import type { ScopeRef } from '../../../kernel/scope.ts';
 import { webhookSecrets, webhookSubscriptions } from '../../../schema/webhooks/webhook-subscription.ts';
 

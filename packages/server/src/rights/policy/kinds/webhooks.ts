@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { isAnyOf } from '../../../db/query/rows.ts';
+import { isAnyOf } from '../../../db/statements/rows.ts';
 import { healthy } from '../../../webhooks/delivery/health.ts';
 import { cancelDeliveries, resumeDeliveries } from '../../../webhooks/delivery/queue.ts';
 import { assertWithinLimit } from '../../../webhooks/subscriptions/limit.ts';

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import type { SnapshotApp, SnapshotKey } from '@doorward/decision/snapshot-claims';
 import { verificationDeadlineOf } from '../../../access/credentials/credentials.ts';
-import { rowsOf } from '../../../db/query/rows.ts';
+import { rowsOf } from '../../../db/statements/rows.ts';
 import type { Executor } from '../../../kernel/scoped-db.ts';
 import type { JsonSize } from './limits.ts';
 import type { SnapshotScope } from './snapshot-scope.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { EndedCredentials } from '@doorward/decision/snapshot-claims';
-import { rowsOf } from '../../../db/query/rows.ts';
+import { rowsOf } from '../../../db/statements/rows.ts';
 import type { Executor } from '../../../kernel/scoped-db.ts';
 import type { SnapshotScope } from './snapshot-scope.ts';
 

@@ -10,7 +10,7 @@ import {
 import { verificationDeadlineOf } from '../../../access/credentials/credentials.ts';
 import { OLDEST_OPEN } from '../../../db/cache/change-channel.ts';
 import type { Database } from '../../../db/connection/open.ts';
-import { rowsOf } from '../../../db/query/rows.ts';
+import { rowsOf } from '../../../db/statements/rows.ts';
 import type { Executor } from '../../../kernel/scoped-db.ts';
 import { pick } from './attribute-tree.ts';
 import { readApps, readAppIds, readKeys } from './credential-rows.ts';

@@ -5,7 +5,7 @@ import type { SnapshotRows } from '@doorward/decision/snapshot-claims';
 import { organizationNouns } from '@doorward/decision/policy/organization-nouns';
 import { MAX_PATHS } from '../../../access/grants/role-paths.ts';
 import { isGranting, rolePermissions } from '../../../access/grants/role-permissions.ts';
-import { anyOf, rowsOf } from '../../../db/query/rows.ts';
+import { anyOf, rowsOf } from '../../../db/statements/rows.ts';
 import type { Executor } from '../../../kernel/scoped-db.ts';
 import { attributeTree, pick, type AttributeTree } from './attribute-tree.ts';
 import { tooLarge } from './limits.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { ACCOUNT_OWNER } from '../../../schema/rights/built-in-ids.ts';
-import { anyOf, rowsOf } from '../../../db/query/rows.ts';
+import { anyOf, rowsOf } from '../../../db/statements/rows.ts';
 import type { Executor } from '../../../kernel/scoped-db.ts';
 import { pick, type AttributeTree } from './attribute-tree.ts';
 import type { JsonSize } from './limits.ts';

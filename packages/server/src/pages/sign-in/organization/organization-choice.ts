@@ -1,7 +1,7 @@
-import { html } from '../../html/html.ts';
-import type { Language } from '../../i18n/translate.ts';
-import type { PageWithForm } from '../page.ts';
-import { appPage, hiddenField, type PageState } from './app-page.ts';
+import { html } from '../../../html/html.ts';
+import type { Language } from '../../../i18n/translate.ts';
+import type { PageWithForm } from '../../page.ts';
+import { appPage, hiddenField, type PageState } from '../app-page.ts';
 import { organizationTexts } from './organization-choice-texts.ts';
 
 /** The page on which a user chooses for which of their organizations they sign in (openid §12): one button for each. */

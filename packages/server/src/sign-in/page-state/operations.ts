@@ -5,7 +5,7 @@ import type { Call } from '../../kernel/context.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { redirect, Refusal } from '../../kernel/output/reply.ts';
 import { uuid } from '../../kernel/input/values.ts';
-import { pagePath } from '../federation/answer-app.ts';
+import { pagePath } from '../admission/answer-app.ts';
 import { assertOneFactor } from '../second-factor/one-factor.ts';
 import { appProviders } from '../../schema/apps/project-app.ts';
 import {
@@ -15,11 +15,11 @@ import {
   optionalParameter,
   redirectOnError,
   redirects,
-} from './browser-operation.ts';
+} from '../steps/browser-operation.ts';
 import { approve, deny, verifyFactor } from './consent.ts';
-import { appInfo, consentInfo } from '../page-state/page-questions.ts';
+import { appInfo, consentInfo } from './page-questions.ts';
 import { providerAnswer, SignInProvider } from '../federation/provider-input.ts';
-import { fromProvider, takeIdentity, toProvider } from '../providers/provider-steps.ts';
+import { fromProvider, takeIdentity, toProvider } from '../methods/provider-steps.ts';
 import { flowPasskey, prepareSecondFactor } from '../methods/passkey.ts';
 
 /**

@@ -2,7 +2,7 @@ import { and, eq, isNotNull } from 'drizzle-orm';
 import { fail } from '../../errors.ts';
 import type { AnyEntity } from '../../kernel/entity.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { column } from '../query/entity-columns.ts';
+import { column } from './entity-columns.ts';
 import type { PolicyHold } from '../../schema/managed.ts';
 
 /**

@@ -1,8 +1,8 @@
 import type { Call, Services, Run } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { isOffered } from '../../apps/access/app.ts';
-import { pageOf } from '../federation/answer-app.ts';
-import { proofOf } from '../federation/app-sign-in.ts';
+import { pageOf } from '../admission/answer-app.ts';
+import { proofOf } from '../admission/app-sign-in.ts';
 import { lockAccount } from '../federation/match-identity.ts';
 import {
   keyInFlow,
@@ -15,9 +15,9 @@ import {
 import { newVerifier } from '../../providers/github.ts';
 import { advanceFlow, lockFlow, startAgainError } from '../flow/flow.ts';
 import type { SignInStep } from '../flow/flow-data.ts';
-import { mailCode, reachableAddress } from '../methods/request-code.ts';
-import { notOffered } from '../methods/not-offered.ts';
-import { appOf, commonPart, continueWithProof, flowAt, type ProjectFlow } from '../authorize/steps.ts';
+import { mailCode, reachableAddress } from '../mailed-codes/request-code.ts';
+import { notOffered } from '../mailed-codes/not-offered.ts';
+import { appOf, commonPart, continueWithProof, flowAt, type ProjectFlow } from '../steps/steps.ts';
 
 /** The way of a sign-in to an app through a provider: to its page, and back with who the person is (identity §12). */
 

@@ -8,7 +8,7 @@ import { lockUser } from '../../people/lock-user.ts';
 import type { AppRequest } from '../../apps/access/app-request.ts';
 import { startAgainError } from '../flow/flow.ts';
 import type { IdentifiedPerson } from '../flow/flow-data.ts';
-import { admitToApp, type SignInCandidate } from '../federation/app-sign-in.ts';
+import { admitToApp, type SignInCandidate } from '../admission/app-sign-in.ts';
 import { requestCliConsent } from '../federation/cli.ts';
 import { isAccountPage } from '../federation/destination.ts';
 

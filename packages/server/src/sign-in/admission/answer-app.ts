@@ -10,7 +10,7 @@ import { denyDevice } from '../devices/decide-device.ts';
 import type { AppRequest } from '../../apps/access/app-request.ts';
 import { beginFlow } from '../flow/flow.ts';
 import type { ProjectSignIn } from '../flow/flow-data.ts';
-import { failurePage } from './destination.ts';
+import { failurePage } from '../federation/destination.ts';
 import { newVerifier } from '../../providers/github.ts';
 import type { Run } from '../../kernel/context.ts';
 

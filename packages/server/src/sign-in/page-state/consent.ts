@@ -3,20 +3,20 @@ import { refuse, type Refusal } from '../../kernel/output/reply.ts';
 import type { LiveApp } from '../../apps/access/app.ts';
 import { ceilingOf } from '../../apps/access/scopes.ts';
 import { acrOf } from '../../people/acr.ts';
-import { finishSignIn } from './authorization-code.ts';
-import { resolveCandidate, type SignInCandidate } from '../federation/app-sign-in.ts';
-import { answerApp } from '../federation/answer-app.ts';
-import { decideOrganization } from '../federation/organization-decision.ts';
+import { finishSignIn } from '../steps/authorization-code.ts';
+import { resolveCandidate, type SignInCandidate } from '../admission/app-sign-in.ts';
+import { answerApp } from '../admission/answer-app.ts';
+import { decideOrganization } from '../admission/organization-decision.ts';
 import { updateFlow, clearFlowCookie, startAgainError, consumeFlow } from '../flow/flow.ts';
 import type { IdentifiedPerson } from '../flow/flow-data.ts';
 import type { Run } from '../../kernel/context.ts';
 import { nodeOfUser, userAsActor } from '../../people/user-node.ts';
 import { isEnrolled } from '../../people/enrolment.ts';
 import { verifySecondFactor, type SecondFactorInput } from '../second-factor/codes.ts';
-import type { AssertionCheck } from '../passkeys/assertion.ts';
+import type { AssertionCheck } from '../webauthn/assertion.ts';
 import { typedTotpCode } from '../../crypto/tokens/totp.ts';
-import { askConsent } from './ask-consent.ts';
-import { appOf, assertOwnPage, denyAccess, flowAt } from './steps.ts';
+import { askConsent } from '../steps/ask-consent.ts';
+import { appOf, assertOwnPage, denyAccess, flowAt } from '../steps/steps.ts';
 
 /** The second half of a sign-in to an app: the user's second factor, if enabled, and their consent. */
 

@@ -13,7 +13,7 @@ import { canonicalAddress } from '../../sessions/password-sign-in.ts';
 import { isReachable } from '../addresses/registration.ts';
 import { delayToStep } from '../protection/constant-time-answer.ts';
 import { consumeMailQuota, consumeStrangerMailQuota, type MailPurpose } from '../protection/mail-limit.ts';
-import { appOf, assertOwnPage, commonPart, flowAt, type ProjectFlow } from '../authorize/steps.ts';
+import { appOf, assertOwnPage, commonPart, flowAt, type ProjectFlow } from '../steps/steps.ts';
 import { codeMail } from './code-mail.ts';
 import { notOffered } from './not-offered.ts';
 

@@ -1,6 +1,6 @@
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import { nodes } from '../../schema/nodes.ts';
-import { rowsOf } from '../../db/query/rows.ts';
+import { rowsOf } from '../../db/statements/rows.ts';
 import { roles } from '../../schema/rights/role.ts';
 import type { LiveApp } from '../../apps/access/app.ts';
 import {

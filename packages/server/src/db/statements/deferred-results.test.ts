@@ -2,10 +2,10 @@ import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { postgresDatabase, type TestDatabase } from '../../../test/support/databases/postgres.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { openEmbedded, openPostgres, type Database } from './open.ts';
+import { openEmbedded, openPostgres, type Database } from '../connection/open.ts';
 import { pgCode } from './pg-error.ts';
 import { deferToCommit } from './deferred-results.ts';
-import { rowsOf } from '../query/rows.ts';
+import { rowsOf } from './rows.ts';
 import { preparedFiles } from '../../../test/support/databases/prepared-files.ts';
 
 /** Statements that are sent before the previous answer. A pool of one connection makes its later state visible. */

@@ -1,19 +1,24 @@
 import type { Call, Services, Run } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { uuid } from '../../kernel/input/values.ts';
-import { connectionById, connectionOfAddress, vouchesFor, type LiveConnection } from './live-connection.ts';
-import { pageOf } from '../federation/answer-app.ts';
-import { proofOf } from '../federation/app-sign-in.ts';
+import {
+  connectionById,
+  connectionOfAddress,
+  vouchesFor,
+  type LiveConnection,
+} from '../connections/live-connection.ts';
+import { pageOf } from '../admission/answer-app.ts';
+import { proofOf } from '../admission/app-sign-in.ts';
 import { lockAccount } from '../federation/match-identity.ts';
 import { newVerifier } from '../../providers/github.ts';
 import { ProviderFault, type Identity, type ProviderAnswer } from '../../providers/provider.ts';
 import { findAddressOwner } from '../../people/address.ts';
 import { advanceFlow } from '../flow/flow.ts';
 import type { SignInStep } from '../flow/flow-data.ts';
-import { notOffered } from '../methods/not-offered.ts';
-import { mailCode } from '../methods/request-code.ts';
-import { askProvider, lockFirstStep, type FromProvider } from '../providers/provider-steps.ts';
-import { appOf, commonPart, continueWithProof, flowAt } from '../authorize/steps.ts';
+import { notOffered } from '../mailed-codes/not-offered.ts';
+import { mailCode } from '../mailed-codes/request-code.ts';
+import { askProvider, lockFirstStep, type FromProvider } from './provider-steps.ts';
+import { appOf, commonPart, continueWithProof, flowAt } from '../steps/steps.ts';
 
 /** The way of a sign-in through the identity provider of an organization: to its page, and back as a member of the organization. */
 

@@ -1,5 +1,5 @@
 import type { Language } from '../../i18n/translate.ts';
-import type { ConfirmationTexts } from '../sign-in/confirmation.ts';
+import type { ConfirmationTexts } from './confirmation.ts';
 
 /** The question about a command line whose code the user has entered. */
 export const deviceCliTexts: Record<Language, ConfirmationTexts> = {

@@ -3,7 +3,7 @@ import { PgDialect } from 'drizzle-orm/pg-core';
 import { createHash } from 'node:crypto';
 import pg from 'pg';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { rowsOf } from '../query/rows.ts';
+import { rowsOf } from './rows.ts';
 
 /**
  * Prepared statements for raw SQL, which Drizzle cannot name. PostgreSQL parses a named statement once per connection

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { ClientRegistration, clientMetadata } from './client-metadata.ts';
-import { registrationError } from './errors.ts';
-import { deleteRegisteredApp, describeClient, registeredClient } from './registered-client.ts';
-import { registerClient, registeringProject } from './register.ts';
-import { OauthError } from '../tokens/oauth.ts';
-import { mutation, query } from '../../kernel/operation.ts';
-import { bare } from '../../kernel/output/reply.ts';
+import { ClientRegistration, clientMetadata } from './registration/client-metadata.ts';
+import { registrationError } from './registration/errors.ts';
+import { deleteRegisteredApp, describeClient, registeredClient } from './registration/registered-client.ts';
+import { registerClient, registeringProject } from './registration/register.ts';
+import { OauthError } from './tokens/oauth.ts';
+import { mutation, query } from '../kernel/operation.ts';
+import { bare } from '../kernel/output/reply.ts';
 
 /** Dynamic registration of clients (RFC 7591) and its management (RFC 7592), openid §13. */
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { DoorwardError } from '../../errors.ts';
 import { redirect, type BareReply } from '../../kernel/output/reply.ts';
-import { formPath, pagePath, type StepName } from '../federation/answer-app.ts';
+import { formPath, pagePath, type StepName } from '../admission/answer-app.ts';
 
 /** What the operations that browsers call in a sign-in to an app have in common. */
 export const optionalParameter = (description: string) => z.string().optional().meta({ description });

@@ -1,17 +1,14 @@
 import { z } from 'zod';
-import { fail } from '../../errors.ts';
-import { mutation } from '../../kernel/operation.ts';
-import { refuse } from '../../kernel/output/reply.ts';
-import {
-  authenticateIntrospection,
-  concludeIntrospection,
-} from '../api-key-exchange/introspecting-client.ts';
-import { exchangeKeyGrant, prepareKeyGrant } from '../api-key-exchange/client-credentials.ts';
-import { invalidTarget, namedResources, resourceParameter } from '../../apps/access/resources.ts';
-import { authenticateClient, clientInput, invalidClient, refuseClient } from './client.ts';
-import { exchangeCode, prepareCodeExchange } from './exchange.ts';
-import { Introspection, introspectForApp, introspectForKey } from './introspection.ts';
-import { AppTokens } from './issue.ts';
+import { fail } from '../errors.ts';
+import { mutation } from '../kernel/operation.ts';
+import { refuse } from '../kernel/output/reply.ts';
+import { authenticateIntrospection, concludeIntrospection } from './api-key-exchange/introspecting-client.ts';
+import { exchangeKeyGrant, prepareKeyGrant } from './api-key-exchange/client-credentials.ts';
+import { invalidTarget, namedResources, resourceParameter } from '../apps/access/resources.ts';
+import { authenticateClient, clientInput, invalidClient, refuseClient } from './tokens/client.ts';
+import { exchangeCode, prepareCodeExchange } from './tokens/exchange.ts';
+import { Introspection, introspectForApp, introspectForKey } from './tokens/introspection.ts';
+import { AppTokens } from './tokens/issue.ts';
 import {
   documentAsOauth,
   emptyReply,
@@ -21,10 +18,10 @@ import {
   errorAsOauth,
   errorOfIntrospection,
   tokensAsOauth,
-} from './oauth.ts';
-import { exchangeDevice, prepareDevice } from '../devices/exchange.ts';
-import { prepareRenewal, renew } from './renewal.ts';
-import { revokeTokens, identifySession } from './revocation.ts';
+} from './tokens/oauth.ts';
+import { exchangeDevice, prepareDevice } from './devices/exchange.ts';
+import { prepareRenewal, renew } from './tokens/renewal.ts';
+import { revokeTokens, identifySession } from './tokens/revocation.ts';
 
 /**
  * Requests of an app without its user (identity §12): tokens for a code or a refresh token, and revocation; and of machines

@@ -3,8 +3,8 @@ import { providerAnswer } from '../federation/provider-input.ts';
 import { uuid } from '../../kernel/input/values.ts';
 import { mutation } from '../../kernel/operation.ts';
 import { redirect } from '../../kernel/output/reply.ts';
-import { browserOperation, flowParameter, redirects } from '../authorize/browser-operation.ts';
-import { fromConnection, reachConnection, takeMember, toConnection } from './connection-steps.ts';
+import { browserOperation, flowParameter, redirects } from '../steps/browser-operation.ts';
+import { fromConnection, reachConnection, takeMember, toConnection } from '../methods/connection-steps.ts';
 
 /**
  * Sign-in through the identity provider of an organization. Each connection has its own callback, so an answer of one provider

@@ -10,7 +10,7 @@ import { delayToStep } from '../protection/constant-time-answer.ts';
 import { lockFlow, startAgainError, updateFlow } from '../flow/flow.ts';
 import type { CodePurpose, MailedCode, SignInStep } from '../flow/flow-data.ts';
 import { isCodeOf, isLive, typedCode } from '../flow/mailed-code.ts';
-import { assertOwnPage, commonPart, flowAt, type ProjectFlow } from '../authorize/steps.ts';
+import { assertOwnPage, commonPart, flowAt, type ProjectFlow } from '../steps/steps.ts';
 
 /** A code that was entered in the browser which requested it. */
 interface TypedCode {

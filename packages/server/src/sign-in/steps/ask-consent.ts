@@ -2,13 +2,13 @@ import { consentFor, hasConsented, knowsUser } from '../../apps/access/consent.t
 import type { LiveApp } from '../../apps/access/app.ts';
 import { ceilingOf, scopesNotHeld } from '../../apps/access/scopes.ts';
 import { finishSignIn } from './authorization-code.ts';
-import { answerApp, pageOf } from '../federation/answer-app.ts';
-import { decideOrganization } from '../federation/organization-decision.ts';
+import { answerApp, pageOf } from '../admission/answer-app.ts';
+import { decideOrganization } from '../admission/organization-decision.ts';
 import type { AppRequest } from '../../apps/access/app-request.ts';
 import { boundOrganization } from '../flow/bound-person.ts';
-import type { SignInCandidate } from '../federation/app-sign-in.ts';
+import type { SignInCandidate } from '../admission/app-sign-in.ts';
 import type { IdentifiedPerson } from '../flow/flow-data.ts';
-import { askFactor, missingFactor } from '../enrolment/missing-factor.ts';
+import { askFactor, missingFactor } from './missing-factor.ts';
 import { storeStep, endSignIn, type SignInState } from '../sso/sign-in-state.ts';
 import type { Run } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';

@@ -1,13 +1,13 @@
 import { newTotpSecret } from '../../crypto/tokens/totp.ts';
 import { acrOf } from '../../people/acr.ts';
-import { pageOf } from '../federation/answer-app.ts';
+import { pageOf } from '../admission/answer-app.ts';
 import type { Run, Services } from '../../kernel/context.ts';
 import type { AppRequest } from '../../apps/access/app-request.ts';
 import { boundOrganization } from '../flow/bound-person.ts';
 import type { IdentifiedPerson } from '../flow/flow-data.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { isEnrolled } from '../../people/enrolment.ts';
-import { hasPasskey } from '../passkeys/has-passkey.ts';
+import { hasPasskey } from '../webauthn/has-passkey.ts';
 import { storeStep, type SignInState } from '../sso/sign-in-state.ts';
 
 /** The second factor that an app asks for with `acr_values` (openid §3), although its user may have none. */

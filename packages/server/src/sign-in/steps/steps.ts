@@ -6,9 +6,9 @@ import { appById, type LiveApp } from '../../apps/access/app.ts';
 import { serviceAsApp } from '../../apps/access/service-itself.ts';
 import { matchesRedirect } from '../../schema/apps/redirect-uri.ts';
 import { acrOf } from '../../people/acr.ts';
-import { findCandidate, lacksRoom } from '../federation/app-sign-in.ts';
+import { findCandidate, lacksRoom } from '../admission/app-sign-in.ts';
 import type { AppRequest } from '../../apps/access/app-request.ts';
-import { answerApp, pageOf, type StepName } from '../federation/answer-app.ts';
+import { answerApp, pageOf, type StepName } from '../admission/answer-app.ts';
 import {
   advanceFlow,
   clearFlowCookie,

@@ -1,19 +1,19 @@
 import type { AppError } from '../../apps/access/authorization-response.ts';
 import { offeredIdentityProviders, offeredProviders, type LiveApp } from '../../apps/access/app.ts';
 import { acrOf } from '../../people/acr.ts';
-import { pageOf } from '../federation/answer-app.ts';
-import { resolveCandidate, type SignInCandidate } from '../federation/app-sign-in.ts';
+import { pageOf } from '../admission/answer-app.ts';
+import { resolveCandidate, type SignInCandidate } from '../admission/app-sign-in.ts';
 import type { AppRequest } from '../../apps/access/app-request.ts';
-import { storeStep, type SignInState } from './sign-in-state.ts';
+import { storeStep, type SignInState } from '../sso/sign-in-state.ts';
 import { canonicalAddress } from '../../sessions/password-sign-in.ts';
 import type { Run } from '../../kernel/context.ts';
 import type { SessionRow } from '../../schema/sign-in/session.ts';
 import { connectionById } from '../connections/live-connection.ts';
-import { connectionOfSession, findSsoSession, personOfSession } from './sso-session.ts';
+import { connectionOfSession, findSsoSession, personOfSession } from '../sso/sso-session.ts';
 import { isEnrolled } from '../../people/enrolment.ts';
-import { askConsent, mayLearnUser, obstacleTo } from '../authorize/ask-consent.ts';
-import { mayAddFactor, missingFactor } from '../enrolment/missing-factor.ts';
-import type { Prompt } from './prompt.ts';
+import { askConsent, mayLearnUser, obstacleTo } from '../steps/ask-consent.ts';
+import { mayAddFactor, missingFactor } from '../steps/missing-factor.ts';
+import type { Prompt } from '../sso/prompt.ts';
 
 /** Why a request with `prompt=none` cannot be answered with a code. */
 interface SilentRefusal {

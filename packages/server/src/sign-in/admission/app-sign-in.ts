@@ -25,7 +25,7 @@ import {
   localPart,
   lockAccount,
   lockSignInUser,
-} from './match-identity.ts';
+} from '../federation/match-identity.ts';
 
 /**
  * A person who has proved their identity and may sign in to an app (identity §12): a user of its project, or any
