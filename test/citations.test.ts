@@ -58,7 +58,11 @@ const sections = new Map(pages.map((page) => [page, sectionsOf(page)]));
 const titlesOf = (page: Page): ReadonlySet<string> =>
   new Set([...read(fileOf(page)).matchAll(/^#+ (.+)$/gm)].map(([, title = '']) => title));
 
-const decisions = new Set(readdirSync(join(root, 'docs/decisions')).map((name) => name.slice(0, 4)));
+const decisions = new Set(
+  ['docs/decisions', 'docs/decisions/superseded'].flatMap((folder) =>
+    readdirSync(join(root, folder)).map((name) => name.slice(0, 4)),
+  ),
+);
 
 interface Found {
   /** `file:line: citation` */
