@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { GraphQLError, type ExecutionResult } from 'graphql';
 import { DoorwardError, fail } from '../errors.ts';
-import type { Language } from '../i18n/translate.ts';
+import type { Language } from '../languages.ts';
 import type { Call } from '../kernel/context.ts';
 import type { AnyEntity } from '../kernel/entity.ts';
 import type { TransportState } from '../kernel/call/state.ts';

@@ -1,6 +1,7 @@
 import { decisionReasons, type DecisionReason } from '@doorward/decision/reasons';
 import { catalogue, detailMessages, DoorwardError, fail, type Code, type DetailCode } from '../errors.ts';
-import { translateCode, translateDetail, type Language } from '../i18n/translate.ts';
+import { translateCode, translateDetail } from '../i18n/translate.ts';
+import type { Language } from '../languages.ts';
 import type { JsonSchema } from '../kernel/output/json-schema.ts';
 
 /** Converts any thrown value to a DoorwardError, and a DoorwardError to its body (conventions §2). */

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { DoorwardError } from '../errors.ts';
-import { pickLanguage, type Language } from '../i18n/translate.ts';
+import { pickLanguage } from '../i18n/translate.ts';
+import type { Language } from '../languages.ts';
 import { restErrorBody } from './error-body.ts';
 import { formAnswersOf } from './body/forms.ts';
 

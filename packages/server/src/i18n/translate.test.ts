@@ -4,7 +4,8 @@ import { catalogue, detailMessages, type Code, type DetailCode } from '../errors
 import { de } from './de.ts';
 import { es } from './es.ts';
 import { fr } from './fr.ts';
-import { languages, pickLanguage, translateCode, translateDetail } from './translate.ts';
+import { languages } from '../languages.ts';
+import { pickLanguage, translateCode, translateDetail } from './translate.ts';
 
 /** Clients recognize this message by its text, so it is not translated. */
 const forPrograms: readonly Code[] = ['PERSISTED_QUERY_NOT_SUPPORTED'];

@@ -3,10 +3,7 @@ import { catalogue, detailMessages, type Code, type DetailCode } from '../errors
 import { de } from './de.ts';
 import { es } from './es.ts';
 import { fr } from './fr.ts';
-
-/** The languages of errors, pages and mails (conventions §11); the first is the fallback. */
-export const languages = ['en', 'de', 'es', 'fr'] as const;
-export type Language = (typeof languages)[number];
+import { languages, type Language } from '../languages.ts';
 
 interface Catalogue {
   readonly codes: Partial<Record<Code, string>>;

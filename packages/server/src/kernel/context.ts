@@ -7,6 +7,7 @@ import type { InputOf } from './operation.ts';
 import type { RequestWork } from './request-work.ts';
 import type { ResolvedScope, ScopeRef } from './scope.ts';
 import type { Executor, ScopedDb } from './scoped-db.ts';
+import type { Language } from '../languages.ts';
 
 /** The caller: a verified token whose session or key, user and project are active. */
 export interface Principal {
@@ -74,7 +75,7 @@ export interface Call {
   /** As sent: the versions of the answer that the client has, for an operation whose answer is costly to make. */
   readonly ifNoneMatch: string | null;
   /** The best match for `Accept-Language`; mails prefer the locale of the user. */
-  readonly language: 'en' | 'de' | 'es' | 'fr';
+  readonly language: Language;
   /** The text after `Bearer`, as sent: for credentials that are not the token of a caller (RFC 7592). */
   readonly bearer: string | null;
   readonly refreshCookie: string | null;

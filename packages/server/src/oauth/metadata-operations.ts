@@ -7,6 +7,7 @@ import type { Executor } from '../kernel/scoped-db.ts';
 import { uuid } from '../kernel/input/values.ts';
 import { openidScopes } from '../schema/apps/openid-scope.ts';
 import { liveProject } from '../apps/access/live-project.ts';
+import { languages } from '../languages.ts';
 
 /**
  * Metadata of a project's issuer, for OAuth (RFC 8414) and OpenID Connect (Discovery §4) alike, each at two addresses:
@@ -78,7 +79,7 @@ const Metadata = z
       .literal(true)
       .describe('Whether apps get a token when a session ends (OpenID Connect Back-Channel Logout).'),
     backchannel_logout_session_supported: z.literal(true).describe('Whether the logout token has `sid`.'),
-    ui_locales_supported: z.array(z.enum(['en', 'de', 'es', 'fr'])).describe('Languages of the pages.'),
+    ui_locales_supported: z.array(z.enum(languages)).describe('Languages of the pages.'),
     service_documentation: z.url().describe('Documentation for developers.'),
   })
   .meta({
@@ -133,7 +134,7 @@ async function answerMetadata(
     authorization_response_iss_parameter_supported: true,
     backchannel_logout_supported: true,
     backchannel_logout_session_supported: true,
-    ui_locales_supported: ['en', 'de', 'es', 'fr'],
+    ui_locales_supported: [...languages],
     service_documentation: `${appUrl}/api-docs`,
   };
   return bare(document, { 'cache-control': `public, max-age=${tokens.jwksMaxAgeSeconds}`, etag: '' });

@@ -1,5 +1,5 @@
 import type { Code } from '../errors.ts';
-import type { Language } from '../i18n/translate.ts';
+import type { Language } from '../languages.ts';
 
 /** What people can do about an error. The message of the error is for the people who help them. */
 interface Texts {

@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { html, type Html } from '../html/html.ts';
 import { pageHeaders } from '../html/page-headers.ts';
-import { translateCode, translateDetail, type Language } from '../i18n/translate.ts';
+import { translateCode, translateDetail } from '../i18n/translate.ts';
+import type { Language } from '../languages.ts';
 import { errorTexts } from './error-texts.ts';
 import { fillSentence } from '../html/fill-sentence.ts';
 import { hostedPage, pagePolicy } from './page.ts';

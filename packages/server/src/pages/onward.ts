@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { fillSentence } from '../html/fill-sentence.ts';
 import { html, type Html } from '../html/html.ts';
 import { inFlow, namedFlowCookie } from '../http/cookies/flow-cookies.ts';
-import type { Language } from '../i18n/translate.ts';
+import type { Language } from '../languages.ts';
 import { errorTexts } from './error-texts.ts';
 import { respond } from './error.ts';
 import { placeOf } from './sign-in/app-page.ts';

@@ -4,7 +4,7 @@ import { html, Html } from '../html/html.ts';
 import { pageHeaders, withHeaders } from '../html/page-headers.ts';
 import { sendText } from '../http/body/compression.ts';
 import { languageOf } from '../http/send-error.ts';
-import type { Language } from '../i18n/translate.ts';
+import type { Language } from '../languages.ts';
 import { stylesheet } from './stylesheet.ts';
 
 /** The content security policy of a hosted page. It allows nothing inline and nothing of another site by default. */

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { html, type Html } from '../html/html.ts';
 import { asksForHtml, languageOf } from '../http/send-error.ts';
-import type { Language } from '../i18n/translate.ts';
+import type { Language } from '../languages.ts';
 import { hostedPage, setPageHeaders } from './page.ts';
 import type { PageSettings } from './page-settings.ts';
 

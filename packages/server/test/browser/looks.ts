@@ -1,4 +1,4 @@
-import { languages } from '../../src/i18n/translate.ts';
+import { languages } from '../../src/languages.ts';
 
 /**
  * A look of a page: language, color scheme, and phone or desktop. `npm run test:browser` shows each page in one look.

@@ -1,5 +1,5 @@
-import type { Call } from '../../kernel/context.ts';
 import type { OpenidScope } from '../../schema/apps/openid-scope.ts';
+import type { Language } from '../../languages.ts';
 
 /** What an app requests of OpenID Connect (openid §3). */
 interface OpenidRequest {
@@ -45,7 +45,7 @@ export interface AppRequest {
    */
   readonly organization?: string | null;
   /** The language that the app asked for; absent: that of the browser. */
-  readonly language?: Call['language'];
+  readonly language?: Language;
   /** The sign-in is to this service itself, and the redirect URI is the page at its end; absent: to an app. */
   readonly toService?: {
     readonly allowsSignUp: boolean;

@@ -1,6 +1,7 @@
 import { mailColours } from '../../html/brand-colours.ts';
 import { html } from '../../html/html.ts';
 import type { Mail } from '../../kernel/ports.ts';
+import type { Language } from '../../languages.ts';
 
 /** For whom the service writes. */
 interface MailBrand {
@@ -20,7 +21,7 @@ const ownBrand: MailBrand = { name: 'Doorward', colour: null, logoUrl: null };
 /** The parts of a mail as plain text. Its HTML and its text are composed of the same parts, so they cannot differ. */
 interface MailParts {
   readonly to: string;
-  readonly language: 'en' | 'de' | 'es' | 'fr';
+  readonly language: Language;
   readonly subject: string;
   readonly paragraphs: readonly string[];
   /** A code to type, below the paragraphs. */
@@ -48,7 +49,7 @@ export const withoutLinks = (name: string): string =>
   name.replace(/[.\u3002\uFF0E\uFF61@\uFF20](?=\S)|[:\uFF1A](?=[/\uFF0F\\])/gu, '$&\u200B');
 
 /** `1 January 2030 at 12:00 UTC`, in the language of the reader. */
-export const formatTime = (language: MailParts['language'], time: Date): string =>
+export const formatTime = (language: Language, time: Date): string =>
   `${new Intl.DateTimeFormat(language, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }).format(time)} UTC`;
 
 /** Composes the text and the HTML of one mail. */

@@ -1,6 +1,6 @@
 import { html, type Html } from '../../html/html.ts';
 import type { AccountCaller, AccountCalls, Bare } from '../../http/account/account-calls.ts';
-import type { Language } from '../../i18n/translate.ts';
+import type { Language } from '../../languages.ts';
 import { hostedPage } from '../page.ts';
 import { hiddenField } from '../sign-in/app-page.ts';
 import { accountTexts, type Section } from './account-texts.ts';

@@ -4,7 +4,8 @@ import { html, type Html } from '../../html/html.ts';
 import type { AccountCaller, AccountCalls } from '../../http/account/account-calls.ts';
 import { acceptFiles } from '../../http/body/files.ts';
 import { languageOf } from '../../http/send-error.ts';
-import { translateCode, translateDetail, type Language } from '../../i18n/translate.ts';
+import { translateCode, translateDetail } from '../../i18n/translate.ts';
+import type { Language } from '../../languages.ts';
 import { pagePolicy, setPageHeaders, serveScript } from '../page.ts';
 import { methodTexts } from '../sign-in/methods/method-texts.ts';
 import {

@@ -1,4 +1,4 @@
-import type { Language } from '../../i18n/translate.ts';
+import type { Language } from '../../languages.ts';
 
 /** The pages, in the order of their links; each is the last part of an address. */
 export type Section =

@@ -1,5 +1,5 @@
 import { html } from '../../html/html.ts';
-import type { Language } from '../../i18n/translate.ts';
+import type { Language } from '../../languages.ts';
 import { shownTime, type AccountPage } from './account-page.ts';
 import { row } from './fields.ts';
 

@@ -1,6 +1,6 @@
 import { html, type Html } from '../../html/html.ts';
 import type { AccountCaller } from '../../http/account/account-calls.ts';
-import type { Language } from '../../i18n/translate.ts';
+import type { Language } from '../../languages.ts';
 import { DoorwardError } from '../../errors.ts';
 import { hiddenField } from '../sign-in/app-page.ts';
 import { field } from '../sign-in/methods/form-parts.ts';

@@ -1,7 +1,7 @@
 import { DoorwardError } from '../../errors.ts';
 import { html } from '../../html/html.ts';
 import type { Bare } from '../../http/account/account-calls.ts';
-import type { Language } from '../../i18n/translate.ts';
+import type { Language } from '../../languages.ts';
 import { accountForm, FieldProblem, problemOf, type AccountPage } from './account-page.ts';
 import { textField } from './fields.ts';
 

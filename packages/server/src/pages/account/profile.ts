@@ -1,6 +1,6 @@
 import { DoorwardError } from '../../errors.ts';
 import { html } from '../../html/html.ts';
-import { languages, type Language } from '../../i18n/translate.ts';
+import { languages, type Language } from '../../languages.ts';
 import { accountForm, FieldProblem, problemOf, type AccountPage } from './account-page.ts';
 import { accountTexts } from './account-texts.ts';
 import { textField } from './fields.ts';

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { fillSentence } from '../../html/fill-sentence.ts';
 import { html, type Html } from '../../html/html.ts';
 import { nameBrowser } from '../../http/cookies/cookies.ts';
-import type { Language } from '../../i18n/translate.ts';
+import type { Language } from '../../languages.ts';
 import { hostedPage, servePage, type Page } from '../page.ts';
 import { deviceTexts } from './device-texts.ts';
 

@@ -1,4 +1,4 @@
-import type { Language } from '../../i18n/translate.ts';
+import type { Language } from '../../languages.ts';
 
 /** The texts about devices without a browser. `{app}`, `{code}`, `{time}`, `{address}` are placeholders. */
 interface DeviceTexts {

@@ -4,7 +4,7 @@ import { fillSentence } from '../../html/fill-sentence.ts';
 import { html, type Html } from '../../html/html.ts';
 import type { AccountCaller, AccountCalls } from '../../http/account/account-calls.ts';
 import { languageOf } from '../../http/send-error.ts';
-import type { Language } from '../../i18n/translate.ts';
+import type { Language } from '../../languages.ts';
 import { hostedPage, pagePolicy, setPageHeaders } from '../page.ts';
 import type { PageSettings } from '../page-settings.ts';
 import { hiddenField } from '../sign-in/app-page.ts';

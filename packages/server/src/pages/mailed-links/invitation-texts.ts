@@ -1,4 +1,4 @@
-import type { Language } from '../../i18n/translate.ts';
+import type { Language } from '../../languages.ts';
 
 /** The texts of the page of an invitation. The placeholders in braces are filled with names from the invitation. */
 interface Texts {

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { html, type Html } from '../../html/html.ts';
-import type { Language } from '../../i18n/translate.ts';
+import type { Language } from '../../languages.ts';
 import { hostedPage, servePage } from '../page.ts';
 import { outcomeParagraph } from './outcome.ts';
 

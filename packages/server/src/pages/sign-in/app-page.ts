@@ -1,6 +1,6 @@
 import type { DetailCode } from '../../errors.ts';
 import { html, type Html } from '../../html/html.ts';
-import type { Language } from '../../i18n/translate.ts';
+import type { Language } from '../../languages.ts';
 import { colourSheet } from '../colour.ts';
 import { fillSentence } from '../../html/fill-sentence.ts';
 import type { ShownDevice } from '../device/device-page.ts';

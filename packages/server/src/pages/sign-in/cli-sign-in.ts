@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { Language } from '../../i18n/translate.ts';
+import type { Language } from '../../languages.ts';
 import { deviceCliTexts } from './device-cli-texts.ts';
 import { deviceQuestion, type ShownDevice } from '../device/device-page.ts';
 import type { OnwardLink } from '../onward.ts';

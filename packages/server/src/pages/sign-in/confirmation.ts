@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { html, type Html } from '../../html/html.ts';
 import { flowSecretIn } from '../../http/cookies/flow-cookies.ts';
-import type { Language } from '../../i18n/translate.ts';
+import type { Language } from '../../languages.ts';
 import { fillSentence } from '../../html/fill-sentence.ts';
 import type { OnwardLink } from '../onward.ts';
 import { hostedPage, servePage, type Page } from '../page.ts';

@@ -1,4 +1,4 @@
-import type { Language } from '../../i18n/translate.ts';
+import type { Language } from '../../languages.ts';
 import type { ConfirmationTexts } from './confirmation.ts';
 
 /** The question about a command line whose code the user has entered. */

@@ -1,5 +1,5 @@
 import { html, type Html } from '../../html/html.ts';
-import type { Language } from '../../i18n/translate.ts';
+import type { Language } from '../../languages.ts';
 import { fillSentence } from '../../html/fill-sentence.ts';
 import { deviceQuestion } from '../device/device-page.ts';
 import { deviceTexts } from '../device/device-texts.ts';

@@ -1,4 +1,4 @@
-import type { Language } from '../../i18n/translate.ts';
+import type { Language } from '../../languages.ts';
 
 /** The texts that the pages of a project sign-in share, and those of the second factor. `{place}` is a placeholder. */
 interface Texts {

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { fail } from '../../errors.ts';
 import { html, type Html } from '../../html/html.ts';
 import { flowSecretIn, inFlow } from '../../http/cookies/flow-cookies.ts';
-import type { Language } from '../../i18n/translate.ts';
+import type { Language } from '../../languages.ts';
 import { servePage, type PageWithForm } from '../page.ts';
 import { appPage, hiddenField, type PageState } from './app-page.ts';
 import { enrolmentPage } from './enrolment/enrolment-page.ts';

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { fillSentence } from '../../html/fill-sentence.ts';
 import { html, type Html } from '../../html/html.ts';
-import type { Language } from '../../i18n/translate.ts';
+import type { Language } from '../../languages.ts';
 import { flowSecretIn } from '../../http/cookies/flow-cookies.ts';
 import type { PageSettings } from '../page-settings.ts';
 import { hostedPage, servePage } from '../page.ts';

@@ -1,5 +1,6 @@
 import type { OperatorAct } from '../../schema/operators/operator.ts';
-import type { Language, Text, TextParams } from './texts.ts';
+import type { Text, TextParams } from './texts.ts';
+import type { Language } from '../../languages.ts';
 
 /** What users and owners read about the acts of operators, and operators about a new one. */
 type OperatorTexts = {

@@ -1,4 +1,5 @@
-import type { Language, Text, TextParams } from './texts.ts';
+import type { Text, TextParams } from './texts.ts';
+import type { Language } from '../../languages.ts';
 
 /** Texts about an organization, for its owners. */
 type OrganizationTexts = {

@@ -3,8 +3,7 @@ import type { OperatorAct } from '../../schema/operators/operator.ts';
 import { operatorTexts } from './operator-texts.ts';
 import { organizationTexts } from './organization-texts.ts';
 import type { NotificationType } from '../../schema/people/notification.ts';
-
-export type Language = 'en' | 'de' | 'es' | 'fr';
+import type { Language } from '../../languages.ts';
 
 /** The values for the text of each type. Users choose the names among them. */
 export interface TextParams {

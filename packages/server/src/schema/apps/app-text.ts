@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { languages } from '../../languages.ts';
 
 /**
  * Texts and the sender name of an app: what its makers add to the pages and mails that this service sends in their name
@@ -14,7 +15,7 @@ const Purpose = z.enum(purposes).meta({
     'Where a text stands: on the first page of a sign-in, or in a mail with a code to sign in, to confirm an address, or to choose a new password.',
 });
 const Language = z
-  .enum(['en', 'de', 'es', 'fr'])
+  .enum(languages)
   .meta({ id: 'ProjectAppTextLanguage', description: 'The language of the reader.' });
 
 const MAX_SUBJECT = 100;

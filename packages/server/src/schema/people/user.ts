@@ -23,6 +23,7 @@ import {
 } from '../rights/membership.ts';
 import { Role } from '../rights/role.ts';
 import { taggedBy, tagIds, tags } from '../rights/tag.ts';
+import { languages } from '../../languages.ts';
 
 /** Users of the whole installation. What a tenant stores about a user is in its membership. */
 export const users = pgTable(
@@ -34,7 +35,7 @@ export const users = pgTable(
     email: textColumn('email'),
     emailVerified: boolean('email_verified').notNull().default(false),
     pictureUrl: textColumn('picture_url'),
-    locale: textColumn('locale', { enum: ['en', 'de', 'es', 'fr'] }),
+    locale: textColumn('locale', { enum: languages }),
     /** `suspended`: by an operator of the installation; no tenant can change it. */
     status: textColumn('status', { enum: ['active', 'disabled', 'suspended'] })
       .notNull()
@@ -88,7 +89,7 @@ export const UserKind = z
   .meta({ id: 'UserKind', description: 'Whether the user is a person or a machine.' });
 
 export const Locale = z
-  .enum(['en', 'de', 'es', 'fr'])
+  .enum(languages)
   .meta({ id: 'UserLocale', description: 'Language of mails and notifications.' });
 
 /** Metadata of the membership: that of the organization or account, and in a project its own merged over it (model §3). */

@@ -1,4 +1,5 @@
 import type { CodePurpose } from '../flow/flow-data.ts';
+import type { Language } from '../../languages.ts';
 
 interface PurposeTexts {
   readonly subject: string;
@@ -14,7 +15,7 @@ interface Texts {
 }
 
 /** The texts of the mail with a code and a link. `{app}` and `{provider}` are placeholders. */
-export const codeMailTexts: Record<'en' | 'de' | 'es' | 'fr', Texts> = {
+export const codeMailTexts: Record<Language, Texts> = {
   en: {
     purposes: {
       signIn: {

@@ -7,8 +7,7 @@ import { isOwnPicture } from '../../apps/branding/logo.ts';
 import type { Config } from '../../config/config.ts';
 import type { CodePurpose } from '../flow/flow-data.ts';
 import { codeMailTexts } from './code-mail-texts.ts';
-
-type Language = 'en' | 'de' | 'es' | 'fr';
+import type { Language } from '../../languages.ts';
 
 /** An app name in a mail is cut to so many characters: enough to recognize the app, too few to carry a message. */
 const MAX_NAME = 60;

@@ -38,6 +38,7 @@ import { pageProfileOf, profileOf, type PageProfile } from '../steps/page-profil
 import { liveAppOf } from './live-app.ts';
 import { onwardOf, type Onward } from './onward.ts';
 import { appOf, type ProjectFlow } from '../steps/steps.ts';
+import type { Language } from '../../languages.ts';
 
 /** Read-only data for the sign-in pages, for apps, and for pages that customers build themselves. */
 
@@ -90,7 +91,7 @@ interface PageState {
   /** The address that the app expects; only text in a field. */
   readonly loginHint: string | null;
   /** The language that the app asked for; null: that of the browser. */
-  readonly language: Call['language'] | null;
+  readonly language: Language | null;
   /** The device that waits for the answer; null: an app in this browser. */
   readonly device: WaitingDevice | null;
   /** The answer that the page posts to the app; empty at every other step. */
@@ -104,7 +105,7 @@ type LinkState =
       readonly app: PageProfile;
       readonly redirectUri: string;
       readonly token: string;
-      readonly language: Call['language'] | null;
+      readonly language: Language | null;
       /** For a new password: what its form sends beside the password, and the length that it needs. */
       readonly reset: {
         readonly code: string;

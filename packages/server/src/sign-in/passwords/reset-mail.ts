@@ -1,8 +1,7 @@
 import type { Config } from '../../config/config.ts';
 import { composeMail } from '../../events/mail/mail-layout.ts';
 import type { Mail } from '../../kernel/ports.ts';
-
-type Language = 'en' | 'de' | 'es' | 'fr';
+import type { Language } from '../../languages.ts';
 
 interface Texts {
   readonly subject: string;

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts';
 import type { LiveApp } from '../../apps/access/app.ts';
 import { isOwnPicture } from '../../apps/branding/logo.ts';
-import type { Call } from '../../kernel/context.ts';
+import type { Language } from '../../languages.ts';
 
 /** What the pages show of the app. */
 interface AppProfile {
@@ -16,7 +16,7 @@ export interface PageProfile extends AppProfile {
   /** The path of an uploaded logo. */
   readonly logoPath: string | null;
   /** By language, below the heading of the first page. */
-  readonly intro: Readonly<Partial<Record<Call['language'], string>>>;
+  readonly intro: Readonly<Partial<Record<Language, string>>>;
 }
 
 /** A client that registered itself chose its own link, so no page of this service leads there. */

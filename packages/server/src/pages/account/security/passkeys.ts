@@ -1,5 +1,5 @@
 import { html } from '../../../html/html.ts';
-import type { Language } from '../../../i18n/translate.ts';
+import type { Language } from '../../../languages.ts';
 import { hiddenField } from '../../sign-in/app-page.ts';
 import { accountForm, parsed, problemOf, shownTime, type AccountPage } from '../account-page.ts';
 import { accountTexts } from '../account-texts.ts';

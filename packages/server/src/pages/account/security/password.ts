@@ -1,6 +1,6 @@
 import { DoorwardError } from '../../../errors.ts';
 import { html } from '../../../html/html.ts';
-import type { Language } from '../../../i18n/translate.ts';
+import type { Language } from '../../../languages.ts';
 import { passwordField, passwordRule, showPasswordScript } from '../../sign-in/methods/form-parts.ts';
 import { accountForm, FieldProblem, pathOf, problemOf, type AccountPage } from '../account-page.ts';
 

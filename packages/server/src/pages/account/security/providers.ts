@@ -1,6 +1,6 @@
 import { DoorwardError } from '../../../errors.ts';
 import { html } from '../../../html/html.ts';
-import type { Language } from '../../../i18n/translate.ts';
+import type { Language } from '../../../languages.ts';
 import type { Bare } from '../../../http/account/account-calls.ts';
 import { hiddenField } from '../../sign-in/app-page.ts';
 import {

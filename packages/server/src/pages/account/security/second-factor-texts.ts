@@ -1,4 +1,4 @@
-import type { Language } from '../../../i18n/translate.ts';
+import type { Language } from '../../../languages.ts';
 
 /** Texts of the page of the second factor. */
 interface Texts {

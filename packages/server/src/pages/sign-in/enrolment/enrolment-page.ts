@@ -1,6 +1,6 @@
 import { html, type Html } from '../../../html/html.ts';
 import { qrPath } from '../../../html/qr-code.ts';
-import type { Language } from '../../../i18n/translate.ts';
+import type { Language } from '../../../languages.ts';
 import type { PageWithForm } from '../../page.ts';
 import { appPage, hiddenField, type PageState } from '../app-page.ts';
 import { cancelForm, noticeParagraph, totpField } from '../page-parts.ts';

@@ -1,4 +1,4 @@
-import type { Language } from '../../../i18n/translate.ts';
+import type { Language } from '../../../languages.ts';
 
 /** The texts of the pages on which a user adds a second factor. `{app}` and `{place}` are placeholders. */
 interface Texts {

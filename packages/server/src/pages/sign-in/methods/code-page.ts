@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { fillSentence } from '../../../html/fill-sentence.ts';
 import { html, type Html } from '../../../html/html.ts';
-import type { Language } from '../../../i18n/translate.ts';
+import type { Language } from '../../../languages.ts';
 import { hostedPage, type Page, type PageWithForm } from '../../page.ts';
 import { appPage, hiddenField, type BrandedApp, type PageState } from '../app-page.ts';
 import { cancelForm } from '../page-parts.ts';

@@ -1,4 +1,4 @@
-import type { Language } from '../../../i18n/translate.ts';
+import type { Language } from '../../../languages.ts';
 
 /** The way through the identity provider of an organization. */
 interface Texts {

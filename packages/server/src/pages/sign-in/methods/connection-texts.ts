@@ -1,4 +1,4 @@
-import type { Language } from '../../../i18n/translate.ts';
+import type { Language } from '../../../languages.ts';
 
 /** Above the field for the code that connects an account at a provider which does not vouch for the address. */
 export const connectionTexts: Record<Language, string> = {

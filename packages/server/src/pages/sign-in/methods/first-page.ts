@@ -1,7 +1,7 @@
 import { fillSentence } from '../../../html/fill-sentence.ts';
 import { githubMark } from '../../../html/github-mark.ts';
 import { html, type Html } from '../../../html/html.ts';
-import type { Language } from '../../../i18n/translate.ts';
+import type { Language } from '../../../languages.ts';
 import type { PageWithForm } from '../../page.ts';
 import { appPage, hiddenField, type PageState } from '../app-page.ts';
 import { cancelForm, noticeParagraph } from '../page-parts.ts';

@@ -1,5 +1,6 @@
 import { html, type Html } from '../../../html/html.ts';
-import { translateDetail, type Language } from '../../../i18n/translate.ts';
+import { translateDetail } from '../../../i18n/translate.ts';
+import type { Language } from '../../../languages.ts';
 import type { PageState } from '../app-page.ts';
 import { methodTexts } from './method-texts.ts';
 import { noticeTexts } from './notice-texts.ts';

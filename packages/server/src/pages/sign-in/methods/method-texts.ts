@@ -1,4 +1,4 @@
-import type { Language } from '../../../i18n/translate.ts';
+import type { Language } from '../../../languages.ts';
 
 /** The texts of the first page: the ways to sign in. `{app}`, `{address}`, `{length}` and `{place}` are placeholders. */
 interface Texts {

@@ -1,4 +1,4 @@
-import type { Language } from '../../../i18n/translate.ts';
+import type { Language } from '../../../languages.ts';
 
 /** What went wrong at the last attempt, or what has changed. `{provider}`: the site to which the person went. */
 interface Texts {

@@ -1,5 +1,5 @@
 import { html, type Html } from '../../../html/html.ts';
-import type { Language } from '../../../i18n/translate.ts';
+import type { Language } from '../../../languages.ts';
 import { hiddenField, type PageState } from '../app-page.ts';
 import { passkeyUse } from '../../passkey-bytes.ts';
 

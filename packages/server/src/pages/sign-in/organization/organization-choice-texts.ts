@@ -1,4 +1,4 @@
-import type { Language } from '../../../i18n/translate.ts';
+import type { Language } from '../../../languages.ts';
 
 /** The texts of the choice of an organization, and of the consent for one. `{app}`, `{organization}` and `{place}` are placeholders. */
 interface Texts {

@@ -1,5 +1,5 @@
 import { html } from '../../../html/html.ts';
-import type { Language } from '../../../i18n/translate.ts';
+import type { Language } from '../../../languages.ts';
 import type { PageWithForm } from '../../page.ts';
 import { appPage, hiddenField, type PageState } from '../app-page.ts';
 import { organizationTexts } from './organization-choice-texts.ts';
