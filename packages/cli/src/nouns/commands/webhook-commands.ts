@@ -1,13 +1,13 @@
-import type { Command } from '../command.ts';
-import type { Column } from '../output/table.ts';
-import { assertCanConfirm } from '../input/confirm.ts';
-import { assertId, findRow, idOfRow, nameOf } from './find.ts';
+import type { Command } from '../../command.ts';
+import type { Column } from '../../output/table.ts';
+import { assertCanConfirm } from '../../input/confirm.ts';
+import { assertId, findRow, idOfRow, nameOf } from '../find.ts';
 import { graceOf, withSecret } from './key-commands.ts';
 import { labelOf, pageInput, pageOptions } from './noun-commands.ts';
-import { plain } from './noun.ts';
-import { webhooks } from './nouns.ts';
-import { secretOptions } from './secret-output.ts';
-import { makeChange } from './change.ts';
+import { plain } from '../noun.ts';
+import { webhooks } from '../nouns.ts';
+import { secretOptions } from '../secret-output.ts';
+import { makeChange } from '../change.ts';
 
 const columns: readonly Column[] = [
   { name: 'id', kind: 'id' },

@@ -1,11 +1,11 @@
-import type { Command } from '../command.ts';
-import { usageFault } from '../fault.ts';
-import type { Column } from '../output/table.ts';
-import { findId, nameOf } from './find.ts';
-import { makeChange } from './change.ts';
+import type { Command } from '../../command.ts';
+import { usageFault } from '../../fault.ts';
+import type { Column } from '../../output/table.ts';
+import { findId, nameOf } from '../find.ts';
+import { makeChange } from '../change.ts';
 import { pageInput, pageOptions } from './noun-commands.ts';
-import { foreseen } from './noun.ts';
-import { allNouns, users } from './nouns.ts';
+import { foreseen } from '../noun.ts';
+import { allNouns, users } from '../nouns.ts';
 
 const setRoles: Command = {
   path: ['users', 'set-roles'],

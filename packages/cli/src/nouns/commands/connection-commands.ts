@@ -1,9 +1,9 @@
-import type { Command } from '../command.ts';
-import { exitCodes } from '../exit-codes.ts';
-import { makeChange } from './change.ts';
-import { findId, nameOf } from './find.ts';
-import { plain } from './noun.ts';
-import { connections } from './nouns.ts';
+import type { Command } from '../../command.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import { makeChange } from '../change.ts';
+import { findId, nameOf } from '../find.ts';
+import { plain } from '../noun.ts';
+import { connections } from '../nouns.ts';
 
 const test: Command = {
   path: ['connections', 'test'],

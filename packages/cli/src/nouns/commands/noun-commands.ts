@@ -1,17 +1,17 @@
-import type { Command, Options } from '../command.ts';
-import { exitCodes } from '../exit-codes.ts';
-import { shownFault, usageFault } from '../fault.ts';
-import { visible } from '../output/text.ts';
-import type { Column, Row } from '../output/table.ts';
-import type { Run } from '../run.ts';
-import { assertCanConfirm } from '../input/confirm.ts';
-import { makeChange } from './change.ts';
-import { askOptions, fieldOptions, fieldsText, readFields, secretInput } from './fields.ts';
-import { findId, findRow, idOfRow, nameOf } from './find.ts';
-import { operationOf, type Page } from './invoke.ts';
-import { withIds } from './named-rows.ts';
-import { targetOf, type Noun } from './noun.ts';
-import { openSecretTarget, secretOptions } from './secret-output.ts';
+import type { Command, Options } from '../../command.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import { shownFault, usageFault } from '../../fault.ts';
+import { visible } from '../../output/text.ts';
+import type { Column, Row } from '../../output/table.ts';
+import type { Run } from '../../run.ts';
+import { assertCanConfirm } from '../../input/confirm.ts';
+import { makeChange } from '../change.ts';
+import { askOptions, fieldOptions, fieldsText, readFields, secretInput } from '../fields.ts';
+import { findId, findRow, idOfRow, nameOf } from '../find.ts';
+import { operationOf, type Page } from '../invoke.ts';
+import { withIds } from '../named-rows.ts';
+import { targetOf, type Noun } from '../noun.ts';
+import { openSecretTarget, secretOptions } from '../secret-output.ts';
 
 /** The commands of a noun, derived from its declaration. */
 export function commandsOf(noun: Noun): Command[] {

@@ -1,14 +1,14 @@
-import type { Command, Options } from '../command.ts';
-import { usageFault } from '../fault.ts';
-import type { Row } from '../output/table.ts';
-import type { Run } from '../run.ts';
-import { assertCanConfirm } from '../input/confirm.ts';
-import { makeChange } from './change.ts';
-import { findId, findRow, idOfRow, nameOf } from './find.ts';
+import type { Command, Options } from '../../command.ts';
+import { usageFault } from '../../fault.ts';
+import type { Row } from '../../output/table.ts';
+import type { Run } from '../../run.ts';
+import { assertCanConfirm } from '../../input/confirm.ts';
+import { makeChange } from '../change.ts';
+import { findId, findRow, idOfRow, nameOf } from '../find.ts';
 import { labelOf } from './noun-commands.ts';
-import { plain, type Change } from './noun.ts';
-import { allNouns, keys } from './nouns.ts';
-import { openSecretTarget, secretOptions } from './secret-output.ts';
+import { plain, type Change } from '../noun.ts';
+import { allNouns, keys } from '../nouns.ts';
+import { openSecretTarget, secretOptions } from '../secret-output.ts';
 
 const create: Command = {
   path: ['keys', 'create'],

@@ -1,8 +1,8 @@
-import type { Command } from '../command.ts';
-import { makeChange } from './change.ts';
-import { findRow, idOfRow, nameOf } from './find.ts';
-import { plain } from './noun.ts';
-import { domains } from './nouns.ts';
+import type { Command } from '../../command.ts';
+import { makeChange } from '../change.ts';
+import { findRow, idOfRow, nameOf } from '../find.ts';
+import { plain } from '../noun.ts';
+import { domains } from '../nouns.ts';
 
 const verify: Command = {
   path: ['domains', 'verify'],
