@@ -1,7 +1,7 @@
 import type { DecisionReason } from '@doorward/decision';
-import type { Http } from './calls/plain-http.ts';
-import type { Api } from './client/api.ts';
+import type { Api } from '../client/api.ts';
 import type { Hooks } from './hooks.ts';
+import type { Http } from './http.ts';
 
 /** The public types of `@doorward/node`, without the operations, whose types are generated (src/client). */
 
