@@ -1,15 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { mailedToken } from '../../../../scripts/service.ts';
-import { violations } from '../../../server/test/browser/accessibility.ts';
-import { watched } from '../../../server/test/browser/watched.ts';
+import { mailedToken } from '../../../../../scripts/service.ts';
+import { violations } from '../../../../server/test/browser/accessibility.ts';
+import { watched } from '../../../../server/test/browser/watched.ts';
 import {
   clientSecret,
   startOpenidProvider,
   type OpenidDouble,
-} from '../../../server/test/support/openid-provider.ts';
-import { clientOf, refusals, setUpConsole, signedIn, signIn, type ConsoleSetup } from '../support/console.ts';
+} from '../../../../server/test/support/openid-provider.ts';
+import {
+  clientOf,
+  refusals,
+  setUpConsole,
+  signedIn,
+  signIn,
+  type ConsoleSetup,
+} from '../../support/console.ts';
 
 /** The identity provider of an organization: connected in the console, tried, used to sign in, and insisted on. */
 const domain = 'company.example.org';

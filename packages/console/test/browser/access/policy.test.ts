@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { violations } from '../../../server/test/browser/accessibility.ts';
-import { setUpConsole, signedIn, type ConsoleSetup } from '../support/console.ts';
+import { violations } from '../../../../server/test/browser/accessibility.ts';
+import { setUpConsole, signedIn, type ConsoleSetup } from '../../support/console.ts';
 
 /** A policy document is applied twice and changed by hand; the page shows it, and goes back to the first version. */
 let setup: ConsoleSetup;

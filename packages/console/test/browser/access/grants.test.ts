@@ -2,9 +2,9 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@doorward/node/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { mailedToken } from '../../../../scripts/service.ts';
-import { violations } from '../../../server/test/browser/accessibility.ts';
-import { clientOf, setUpConsole, signedIn, type ConsoleSetup } from '../support/console.ts';
+import { mailedToken } from '../../../../../scripts/service.ts';
+import { violations } from '../../../../server/test/browser/accessibility.ts';
+import { clientOf, setUpConsole, signedIn, type ConsoleSetup } from '../../support/console.ts';
 
 /** A project for a customer: offered by mail, accepted with the link, used, suspended and ended. */
 let setup: ConsoleSetup;

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { mailedToken } from '../../../../scripts/service.ts';
-import { violations } from '../../../server/test/browser/accessibility.ts';
-import { clientOf, setUpConsole, signedIn, type ConsoleSetup } from '../support/console.ts';
+import { mailedToken } from '../../../../../scripts/service.ts';
+import { violations } from '../../../../server/test/browser/accessibility.ts';
+import { clientOf, setUpConsole, signedIn, type ConsoleSetup } from '../../support/console.ts';
 
 /** What an operator of the installation sees and does: each act has its reason, and the user gets a notice. */
 let setup: ConsoleSetup;

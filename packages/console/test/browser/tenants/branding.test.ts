@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { violations } from '../../../server/test/browser/accessibility.ts';
-import { photograph } from '../../../server/test/browser/watched.ts';
-import { setUpConsole, signedIn, type ConsoleSetup } from '../support/console.ts';
+import { violations } from '../../../../server/test/browser/accessibility.ts';
+import { photograph } from '../../../../server/test/browser/watched.ts';
+import { setUpConsole, signedIn, type ConsoleSetup } from '../../support/console.ts';
 
 /** What apps and organizations add to pages and mails, in the console. */
 let setup: ConsoleSetup;

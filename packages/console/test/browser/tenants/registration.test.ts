@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { violations } from '../../../server/test/browser/accessibility.ts';
-import { photograph } from '../../../server/test/browser/watched.ts';
-import { setUpConsole, signedIn, visit, type ConsoleSetup } from '../support/console.ts';
+import { violations } from '../../../../server/test/browser/accessibility.ts';
+import { photograph } from '../../../../server/test/browser/watched.ts';
+import { setUpConsole, signedIn, visit, type ConsoleSetup } from '../../support/console.ts';
 
 /** Dynamic registration in the console: the settings of a project, and the mark of apps that came by it. */
 let setup: ConsoleSetup;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { violations } from '../../../server/test/browser/accessibility.ts';
-import { setUpConsole, signedIn, type ConsoleSetup } from '../support/console.ts';
+import { violations } from '../../../../server/test/browser/accessibility.ts';
+import { setUpConsole, signedIn, type ConsoleSetup } from '../../support/console.ts';
 
 /** The domains of an organization: named in the console, with the record to publish, checked and deleted. */
 let setup: ConsoleSetup;

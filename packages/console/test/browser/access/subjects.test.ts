@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { mailedToken } from '../../../../scripts/service.ts';
-import { violations } from '../../../server/test/browser/accessibility.ts';
-import { clientOf, goTo, setUpConsole, signedIn, type ConsoleSetup } from '../support/console.ts';
+import { mailedToken } from '../../../../../scripts/service.ts';
+import { violations } from '../../../../server/test/browser/accessibility.ts';
+import { clientOf, goTo, setUpConsole, signedIn, type ConsoleSetup } from '../../support/console.ts';
 
 /** What a user may do, and who may do something: with answers of the real service, also those that take several pages. */
 let setup: ConsoleSetup;
