@@ -40,7 +40,7 @@ const pictures: Readonly<Record<string, string>> = {
 const tests = [
   'packages/server/test/browser/sign-in-pages.test.ts',
   'packages/server/test/browser/account.test.ts',
-  'packages/console/test/browser/branding.test.ts',
+  'packages/console/test/browser/tenants/branding.test.ts',
   'packages/console/test/browser/pictures.test.ts',
 ];
 

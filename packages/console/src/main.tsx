@@ -8,10 +8,10 @@ import './pages/first-user/first-user-link.ts';
 import './styles/base.css';
 import './styles/controls.css';
 import './styles/frame.css';
-import { Crash } from './frame/crash.tsx';
-import { applyTheme } from './frame/theme.ts';
+import { Crash } from './frame/notices/crash.tsx';
+import { applyTheme } from './frame/menus/theme.ts';
 import { router } from './router.tsx';
-import { SessionGate } from './session/session-gate.tsx';
+import { SessionGate } from './session/sign-in/session-gate.tsx';
 import { readAgainAfterSignIn } from './session/read-again.ts';
 import { demandSecondFactor, endSession, isRefused, renew } from './session/session.ts';
 

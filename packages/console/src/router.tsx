@@ -8,7 +8,7 @@ import {
   useParams,
 } from '@tanstack/react-router';
 import { Frame } from './frame/frame.tsx';
-import { NotFound } from './frame/not-found.tsx';
+import { NotFound } from './frame/notices/not-found.tsx';
 import { PagesContext } from './pages/page.ts';
 import { pagesOf } from './pages/pages.ts';
 import { accountOfFirstUser } from './pages/first-user/first-user-link.ts';

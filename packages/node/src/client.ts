@@ -1,22 +1,23 @@
 import { createApi } from './operations/create-api.ts';
 import { HookList } from './calls/hook-list.ts';
-import { createHttp, type Http } from './calls/plain-http.ts';
+import { createHttp } from './calls/plain-http.ts';
 import { RetryBudget } from './calls/retry-budget.ts';
 import { Transport } from './calls/transport.ts';
 import type { Api } from './client/api.ts';
+import type { Hooks } from './contracts/hooks.ts';
+import type { Http } from './contracts/http.ts';
+import type { Fetch, Scope } from './contracts/types.ts';
 import { GivenToken, noCredential } from './credentials/given-token.ts';
-import type { Hooks } from './hooks.ts';
 import { serviceUrl } from './options/address.ts';
 import { callRules } from './options/call-rules.ts';
 import { platformClock, platformFetch } from './options/platform.ts';
 import { readOptions } from './options/read-options.ts';
 import { scopeOption } from './options/scope.ts';
-import type { Fetch, Scope } from './types.ts';
 
 export type { Api } from './client/api.ts';
 export type { components, operations, paths, webhooks } from './client/openapi.ts';
-export type { Http } from './calls/plain-http.ts';
-export * from './errors.ts';
+export type { Http } from './contracts/http.ts';
+export * from './contracts/errors.ts';
 
 /** The operations of the service, for Node, browsers and workers. The caller gives the token. */
 export interface ClientOptions {

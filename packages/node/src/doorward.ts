@@ -9,7 +9,7 @@ import { Transport, type Clock } from './calls/transport.ts';
 import { operationTable } from './client/table.ts';
 import { GivenToken, noCredential } from './credentials/given-token.ts';
 import { KeyToken, type Exchange } from './credentials/key-token.ts';
-import { ConfigError } from './errors.ts';
+import { ConfigError } from './contracts/errors.ts';
 import { doorwardOptions, type Key } from './options/doorward-options.ts';
 import { createLocal, type Local, type LocalParts } from './local/create-local.ts';
 import { platformClock, platformFetch } from './options/platform.ts';
@@ -18,7 +18,7 @@ import { OwnWrites } from './questions/own-writes.ts';
 import { RemoteQuestions } from './questions/remote-questions.ts';
 import { createVerify } from './tokens/create-verify.ts';
 import { KeySets } from './tokens/key-sets.ts';
-import type { Doorward, DoorwardOptions, Scope } from './types.ts';
+import type { Doorward, DoorwardOptions, Scope } from './contracts/types.ts';
 
 /** The ports that tests replace. */
 interface DoorwardPorts {

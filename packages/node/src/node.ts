@@ -1,9 +1,9 @@
 import { composeDoorward, processPorts } from './doorward.ts';
-import type { Doorward, DoorwardOptions } from './types.ts';
+import type { Doorward, DoorwardOptions } from './contracts/types.ts';
 
-export * from './errors.ts';
-export type * from './hooks.ts';
-export type * from './types.ts';
+export * from './contracts/errors.ts';
+export type * from './contracts/hooks.ts';
+export type * from './contracts/types.ts';
 export type {
   DoorwardEvent,
   EventOf,
@@ -13,7 +13,7 @@ export type {
 } from './operations/operation-types.ts';
 export type { components, operations, paths, webhooks } from './client/openapi.ts';
 export type { Api } from './client/api.ts';
-export type { Http } from './calls/plain-http.ts';
+export type { Http } from './contracts/http.ts';
 export { verifyWebhook, type WebhookBody, type WebhookHeaders } from './webhooks/verify-webhook.ts';
 export {
   webhookHandler,

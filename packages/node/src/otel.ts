@@ -9,8 +9,8 @@ import {
   type Span,
   type Tracer,
 } from '@opentelemetry/api';
-import type { DecisionEvent, RequestEvent, ResponseEvent, SnapshotEvent } from './hooks.ts';
-import type { Doorward } from './types.ts';
+import type { DecisionEvent, RequestEvent, ResponseEvent, SnapshotEvent } from './contracts/hooks.ts';
+import type { Doorward } from './contracts/types.ts';
 
 export interface InstrumentOptions {
   /** Default: the tracer `@doorward/node` of the global provider. */

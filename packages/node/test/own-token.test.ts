@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { composeDoorward } from '../src/doorward.ts';
-import type { DoorwardOptions } from '../src/types.ts';
+import type { DoorwardOptions } from '../src/contracts/types.ts';
 import { failure, hangUp, success, type Step } from './support/faulty-server.ts';
 import { signingServer, type SigningServer } from './support/signing-server.ts';
 

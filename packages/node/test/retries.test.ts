@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDoorward } from '../src/node.ts';
-import type { DoorwardOptions } from '../src/types.ts';
+import type { DoorwardOptions } from '../src/contracts/types.ts';
 import {
   cut,
   failure,

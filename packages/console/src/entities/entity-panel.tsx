@@ -5,15 +5,15 @@ import { useRead } from '../api/use-api.ts';
 import { common } from '../i18n/common.ts';
 import { useTexts } from '../i18n/language.ts';
 import { useRights, useScope } from '../scopes/use-scope.ts';
-import { Dialog } from '../ui/dialog.tsx';
+import { Dialog } from '../ui/dialogs/dialog.tsx';
 import { Exact, Facts } from '../ui/facts.tsx';
 import { Empty, Failure, Skeleton } from '../ui/states.tsx';
-import { Time } from '../ui/time.tsx';
-import { EntityForm } from './entity-form.tsx';
-import { targetOf, type Entity, type EntityTexts, type Impact, type Row } from './entity.ts';
-import type { Values } from './form-field.ts';
-import { withRole } from './proposal.ts';
-import { RowForm } from './row-form.tsx';
+import { Time } from '../ui/times/time.tsx';
+import { EntityForm } from './forms/entity-form.tsx';
+import { targetOf, type Entity, type EntityTexts, type Impact, type Row } from './declarations/entity.ts';
+import type { Values } from './declarations/form-field.ts';
+import { withRole } from './declarations/proposal.ts';
+import { RowForm } from './forms/row-form.tsx';
 
 /** One row: what it is, what can be done with it, and more that belongs to it. */
 export function EntityPanel<R extends Row, T extends EntityTexts>({

@@ -4,17 +4,17 @@ import { useTexts } from '../i18n/language.ts';
 import { scopeOf } from '../scopes/scope.ts';
 import { writeSetting } from '../settings.ts';
 import { Announcer } from '../ui/announcer.tsx';
-import { ImpersonationBanner } from '../session/impersonation-banner.tsx';
-import { Demands } from '../session/demands-dialog.tsx';
-import { Bell } from './bell.tsx';
-import { frameTexts } from './frame-texts.ts';
-import { KeysDialog, useKeys } from './keys.tsx';
-import { Navigation } from './navigation.tsx';
-import { Offline } from './offline.tsx';
-import { Palette } from './palette.tsx';
-import { ScopeSwitcher } from './scope-switcher.tsx';
+import { ImpersonationBanner } from '../session/impersonation/impersonation-banner.tsx';
+import { Demands } from '../session/demands/demands-dialog.tsx';
+import { Bell } from './notices/bell.tsx';
+import { frameTexts } from './texts/frame-texts.ts';
+import { KeysDialog, useKeys } from './menus/keys.tsx';
+import { Navigation } from './menus/navigation.tsx';
+import { Offline } from './notices/offline.tsx';
+import { Palette } from './menus/palette.tsx';
+import { ScopeSwitcher } from './menus/scope-switcher.tsx';
 import { useTitle } from './title.ts';
-import { UserMenu } from './user-menu.tsx';
+import { UserMenu } from './menus/user-menu.tsx';
 
 /** What surrounds every page: where one is, where one can go, and who one is. */
 export function Frame({ children }: { readonly children: ReactNode }) {

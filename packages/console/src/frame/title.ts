@@ -6,7 +6,7 @@ import { ownPages } from '../pages/me/pages.ts';
 import { pagesOf } from '../pages/pages.ts';
 import { isSameScope, scopeOf } from '../scopes/scope.ts';
 import { useScopes } from '../scopes/use-scopes.ts';
-import { frameTexts } from './frame-texts.ts';
+import { frameTexts } from './texts/frame-texts.ts';
 
 /** Names the tab of the browser: the page, the scope, the service. */
 export function useTitle(): void {

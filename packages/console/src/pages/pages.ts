@@ -115,7 +115,7 @@ const pages: readonly Page[] = [
     organizations,
     'OrganizationMember:Query',
     { en: 'Members', de: 'Mitglieder', es: 'Miembros', fr: 'Membres' },
-    () => import('./tenants/members.tsx'),
+    () => import('./tenants/members/members.tsx'),
     'm',
   ),
   page(
@@ -123,7 +123,7 @@ const pages: readonly Page[] = [
     organizations,
     'OrganizationInvitation:Query',
     { en: 'Invitations', de: 'Einladungen', es: 'Invitaciones', fr: 'Invitations' },
-    () => import('./tenants/invitations.tsx'),
+    () => import('./tenants/invitations/invitations.tsx'),
     'i',
   ),
   page(
@@ -131,7 +131,7 @@ const pages: readonly Page[] = [
     organizations,
     'OrganizationDomain:Query',
     { en: 'Domains', de: 'Domains', es: 'Dominios', fr: 'Domaines' },
-    () => import('./tenants/domains.tsx'),
+    () => import('./tenants/domains/domains.tsx'),
     'd',
   ),
   page(
@@ -139,7 +139,7 @@ const pages: readonly Page[] = [
     organizations,
     'OrganizationConnection:Query',
     { en: 'Connections', de: 'Verbindungen', es: 'Conexiones', fr: 'Connexions' },
-    () => import('./tenants/connections.tsx'),
+    () => import('./tenants/connections/connections.tsx'),
     'x',
   ),
   page(
@@ -253,7 +253,7 @@ const pages: readonly Page[] = [
     ['account', ...withRoles],
     'ApiKey:Query',
     { en: 'API keys', de: 'API-Schlüssel', es: 'Claves de API', fr: 'Clés d’API' },
-    () => import('./keys/api-keys.tsx'),
+    () => import('./keys/api-keys/api-keys.tsx'),
     'k',
   ),
   page(
@@ -261,7 +261,7 @@ const pages: readonly Page[] = [
     projects,
     'ProjectApp:Query',
     { en: 'Apps', de: 'Apps', es: 'Aplicaciones', fr: 'Applications' },
-    () => import('./keys/apps.tsx'),
+    () => import('./keys/apps/apps.tsx'),
     'a',
   ),
   page(
@@ -269,7 +269,7 @@ const pages: readonly Page[] = [
     projects,
     'WebhookSubscription:Query',
     { en: 'Webhooks', de: 'Webhooks', es: 'Webhooks', fr: 'Webhooks' },
-    () => import('./keys/webhooks.tsx'),
+    () => import('./keys/webhooks/webhooks.tsx'),
     'h',
   ),
   page(
@@ -277,7 +277,7 @@ const pages: readonly Page[] = [
     projects,
     'SigningKey:Query',
     { en: 'Signing keys', de: 'Signaturschlüssel', es: 'Claves de firma', fr: 'Clés de signature' },
-    () => import('./keys/signing-keys.tsx'),
+    () => import('./keys/signing-keys/signing-keys.tsx'),
     'y',
   ),
   page(

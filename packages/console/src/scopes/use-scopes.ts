@@ -1,7 +1,7 @@
 import { useQueries } from '@tanstack/react-query';
 import { client } from '../session/session.ts';
 import { useRead } from '../api/use-api.ts';
-import type { FrameTexts } from '../frame/frame-texts.ts';
+import type { FrameTexts } from '../frame/texts/frame-texts.ts';
 import { installation, type Scope } from './scope.ts';
 
 /** A scope with the name by which the user knows it. */

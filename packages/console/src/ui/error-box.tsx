@@ -1,7 +1,7 @@
 import { DoorwardError } from '@doorward/node/client';
 import { useTexts } from '../i18n/language.ts';
 import { common } from '../i18n/common.ts';
-import { OtherWays } from '../session/other-ways.tsx';
+import { OtherWays } from '../session/sign-in/other-ways.tsx';
 import { CopyButton } from './copy-button.tsx';
 
 /** What went wrong, what to do, and the request id for whoever reads the log. */

@@ -70,7 +70,7 @@ async function looksOf(page: Page, withAxe: boolean): Promise<string[]> {
   ];
 }
 
-/** They load nothing before something is chosen in them; `subjects.test.ts` has their states. */
+/** They load nothing before something is chosen in them; `access/subjects.test.ts` has their states. */
 const chosenFirst = new Set(['who-can', 'may-do']);
 const allViews = (): readonly View[] => [
   ...scopes.flatMap(viewsOf).filter(({ name }) => !chosenFirst.has(name)),

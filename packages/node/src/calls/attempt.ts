@@ -1,4 +1,4 @@
-import type { Fetch } from '../types.ts';
+import type { Fetch } from '../contracts/types.ts';
 
 /** One HTTP exchange, limited in time and size. It throws only `Failure`. */
 

@@ -1,5 +1,5 @@
-import type { DoorwardError } from '../errors.ts';
-import { ApiError, ConnectionError, ForbiddenError, type ErrorDetail } from '../errors.ts';
+import type { DoorwardError } from '../contracts/errors.ts';
+import { ApiError, ConnectionError, ForbiddenError, type ErrorDetail } from '../contracts/errors.ts';
 import type { Failure, FailureKind } from './attempt.ts';
 
 /** What the errors of one call have in common. */

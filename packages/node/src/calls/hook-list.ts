@@ -1,4 +1,4 @@
-import type { Hooks } from '../hooks.ts';
+import type { Hooks } from '../contracts/hooks.ts';
 
 type HookName = keyof Hooks;
 type EventOf<N extends HookName> = Parameters<NonNullable<Hooks[N]>>[0];

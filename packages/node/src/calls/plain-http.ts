@@ -1,8 +1,7 @@
-import createOpenapiClient, { type Client } from 'openapi-fetch';
+import createOpenapiClient from 'openapi-fetch';
 import type { paths } from '../client/openapi.ts';
+import type { Http } from '../contracts/http.ts';
 import type { Transport } from './transport.ts';
-
-export type Http = Client<paths>;
 
 /**
  * openapi-fetch on top of the transport. Tokens, time-outs and repetitions are those of operations; errors are

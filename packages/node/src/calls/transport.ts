@@ -1,5 +1,5 @@
-import type { ConnectionError, DoorwardError } from '../errors.ts';
-import type { Fetch } from '../types.ts';
+import type { ConnectionError, DoorwardError } from '../contracts/errors.ts';
+import type { Fetch } from '../contracts/types.ts';
 import { attempt, Failure, type Answer } from './attempt.ts';
 import { apiError, connectionError } from './call-error.ts';
 import type { Credential } from './credential.ts';

@@ -1,5 +1,5 @@
 import type { Credential } from '../calls/credential.ts';
-import { ConfigError } from '../errors.ts';
+import { ConfigError } from '../contracts/errors.ts';
 import { isTokenText } from './token-text.ts';
 
 /** A token that the caller gives: a text, or a function that is called for each call. */

@@ -1,6 +1,6 @@
 import type { Credential } from '../calls/credential.ts';
 import type { Clock } from '../calls/transport.ts';
-import { ConnectionError, DoorwardError } from '../errors.ts';
+import { ConnectionError, DoorwardError } from '../contracts/errors.ts';
 import { isTokenText } from './token-text.ts';
 
 /** Exchanges the key for a token. */

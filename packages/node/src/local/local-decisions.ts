@@ -1,11 +1,11 @@
 import { covers, decide, type Policy, type Subject } from '@doorward/decision';
-import { TokenError } from '../errors.ts';
-import type { FallbackReason } from '../hooks.ts';
+import { TokenError } from '../contracts/errors.ts';
+import type { FallbackReason } from '../contracts/hooks.ts';
 import type { LocalDecisions } from '../questions/create-questions.ts';
 import type { PreparedQuestion } from '../questions/question.ts';
 import type { QuestionSubject } from '../questions/subject.ts';
 import { tokenError, type VerifiedToken } from '../tokens/verify-token.ts';
-import type { Decision, QuestionOptions, Scope } from '../types.ts';
+import type { Decision, QuestionOptions, Scope } from '../contracts/types.ts';
 import { resourceAsJson } from './context.ts';
 import type { HeldPolicy } from './held-policy.ts';
 import { isExcluded } from './key-networks.ts';

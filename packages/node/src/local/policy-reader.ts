@@ -5,7 +5,7 @@ import { requestParts } from '../operations/request-parts.ts';
 import { operationTable } from '../client/table.ts';
 import { momentOf, type Moment } from '../calls/moment.ts';
 import type { Clock } from '../calls/transport.ts';
-import { ConnectionError } from '../errors.ts';
+import { ConnectionError } from '../contracts/errors.ts';
 import type { Issuer } from '../tokens/issuer.ts';
 import type { KeySets } from '../tokens/key-sets.ts';
 import { verifyDocument, type DocumentClaims, type DocumentType } from './document.ts';

@@ -1,7 +1,7 @@
 import { delay } from '../calls/wait.ts';
 import type { HookList } from '../calls/hook-list.ts';
-import { ApiError, DoorwardError } from '../errors.ts';
-import type { SnapshotEvent } from '../hooks.ts';
+import { ApiError, DoorwardError } from '../contracts/errors.ts';
+import type { SnapshotEvent } from '../contracts/hooks.ts';
 import { RefusedDocument } from './document.ts';
 import type { HeldPolicy } from './held-policy.ts';
 import type { PolicyReader } from './policy-reader.ts';

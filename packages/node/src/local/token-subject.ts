@@ -1,9 +1,9 @@
 import type { Policy, Subject } from '@doorward/decision';
-import type { FallbackReason } from '../hooks.ts';
+import type { FallbackReason } from '../contracts/hooks.ts';
 import { isOfProject } from '../options/scope.ts';
 import { scopeOfClaims } from '../tokens/principal.ts';
 import type { VerifiedToken } from '../tokens/verify-token.ts';
-import type { Scope } from '../types.ts';
+import type { Scope } from '../contracts/types.ts';
 import { isInNetworks } from './networks.ts';
 
 /**

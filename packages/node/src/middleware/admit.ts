@@ -1,5 +1,5 @@
-import { DoorwardError } from '../errors.ts';
-import type { Doorward, Permission, Principal, VerifyOptions } from '../types.ts';
+import { DoorwardError } from '../contracts/errors.ts';
+import type { Doorward, Permission, Principal, VerifyOptions } from '../contracts/types.ts';
 import { Answer, refusalsOf, type Refusals } from './answer.ts';
 import { refusalOf } from './failure.ts';
 import type { PermissionOptions } from './options.ts';

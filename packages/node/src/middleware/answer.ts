@@ -1,4 +1,4 @@
-import type { ErrorDetail } from '../errors.ts';
+import type { ErrorDetail } from '../contracts/errors.ts';
 
 /** The refusals of a guard, as data: an adapter only copies them into the response of its framework. */
 

@@ -1,4 +1,4 @@
-import { ApiError, ConnectionError, TokenError, type DoorwardError } from '../errors.ts';
+import { ApiError, ConnectionError, TokenError, type DoorwardError } from '../contracts/errors.ts';
 import type { Answer, Refusals } from './answer.ts';
 
 /** Statuses of failures that pass: too many questions, or a service that cannot answer now. */

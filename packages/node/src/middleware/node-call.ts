@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Principal } from '../types.ts';
+import type { Principal } from '../contracts/types.ts';
 import type { Call } from './admit.ts';
 
 /** A call on Node's own server, which Express, Fastify and NestJS share. */

@@ -1,4 +1,4 @@
-import type { Context, Principal, Scope, TokenType } from '../types.ts';
+import type { Context, Principal, Scope, TokenType } from '../contracts/types.ts';
 
 /** How the callers of a route prove who they are, and what is decided about. `Request` is that of the framework. */
 

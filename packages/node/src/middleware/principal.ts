@@ -1,4 +1,4 @@
-import type { Principal } from '../types.ts';
+import type { Principal } from '../contracts/types.ts';
 
 /**
  * The principal of a request behind a guard.

@@ -1,4 +1,4 @@
-import type { Permission } from '../types.ts';
+import type { Permission } from '../contracts/types.ts';
 import type { Requirement } from './admit.ts';
 import type { GuardOptions, PermissionOptions } from './options.ts';
 

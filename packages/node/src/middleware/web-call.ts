@@ -1,4 +1,4 @@
-import type { Doorward, Principal } from '../types.ts';
+import type { Doorward, Principal } from '../contracts/types.ts';
 import type { Answer } from './answer.ts';
 import type { Call } from './admit.ts';
 

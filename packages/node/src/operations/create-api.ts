@@ -1,6 +1,6 @@
 import type { Api } from '../client/api.ts';
 import { operationTable } from '../client/table.ts';
-import type { CallOptions } from '../types.ts';
+import type { CallOptions } from '../contracts/types.ts';
 import { FeedStream } from './follow.ts';
 import { invoke, type Caller, type InvokeOptions } from './invoke.ts';
 import { parseOperation, type RestOperation } from './operation.ts';

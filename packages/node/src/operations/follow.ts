@@ -1,4 +1,4 @@
-import { DoorwardError } from '../errors.ts';
+import { DoorwardError } from '../contracts/errors.ts';
 import type { Page } from './pages.ts';
 import { delay } from '../calls/wait.ts';
 

@@ -1,5 +1,5 @@
-import { ApiError } from '../errors.ts';
-import type { CallOptions, Scope } from '../types.ts';
+import { ApiError } from '../contracts/errors.ts';
+import type { CallOptions, Scope } from '../contracts/types.ts';
 import { Failure } from '../calls/attempt.ts';
 import { connectionError } from '../calls/call-error.ts';
 import type { RestOperation } from './operation.ts';

@@ -1,6 +1,6 @@
 import type { components } from '../client/openapi.ts';
 import type { operationTable } from '../client/table.ts';
-import type { CallOptions } from '../types.ts';
+import type { CallOptions } from '../contracts/types.ts';
 
 /** Types of operations and events, from the generated OpenAPI types. */
 

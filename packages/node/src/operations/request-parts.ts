@@ -1,4 +1,4 @@
-import type { Scope } from '../types.ts';
+import type { Scope } from '../contracts/types.ts';
 import type { RestOperation } from './operation.ts';
 
 /** Where an input goes: into the path, the query or the body. */

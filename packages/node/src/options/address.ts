@@ -1,4 +1,4 @@
-import { ConfigError } from '../errors.ts';
+import { ConfigError } from '../contracts/errors.ts';
 
 /**
  * The `url` of the service without a slash at the end. Tokens and secrets travel to it, so http is for loopback only,

@@ -1,5 +1,5 @@
-import type { Hooks } from '../hooks.ts';
-import type { Fetch } from '../types.ts';
+import type { Hooks } from '../contracts/hooks.ts';
+import type { Fetch } from '../contracts/types.ts';
 import { flag, integer, isFunction, isObject, optional } from './read-options.ts';
 
 /** Rules of the options that both kinds of clients have. */

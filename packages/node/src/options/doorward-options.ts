@@ -1,6 +1,6 @@
 import { isClientSecret } from '../credentials/client-secret.ts';
-import { ConfigError } from '../errors.ts';
-import type { DoorwardOptions, LocalOptions, Scope } from '../types.ts';
+import { ConfigError } from '../contracts/errors.ts';
+import type { DoorwardOptions, LocalOptions, Scope } from '../contracts/types.ts';
 import { serviceUrl } from './address.ts';
 import { callRules } from './call-rules.ts';
 import { choice, integer, optional, readOptions } from './read-options.ts';

@@ -1,4 +1,4 @@
-import { ConfigError } from '../errors.ts';
+import { ConfigError } from '../contracts/errors.ts';
 
 /**
  * Reads options strictly: it checks each by its rule, and refuses those without a rule. Errors name options, and

@@ -1,5 +1,5 @@
-import { ConfigError } from '../errors.ts';
-import type { Scope, Tenant } from '../types.ts';
+import { ConfigError } from '../contracts/errors.ts';
+import type { Scope, Tenant } from '../contracts/types.ts';
 
 const uuid = '[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}';
 const single = new RegExp(`^${uuid}$`);

@@ -1,6 +1,11 @@
-import { ConnectionError } from '../errors.ts';
+import { ConnectionError } from '../contracts/errors.ts';
 import type { Page } from '../operations/pages.ts';
-import type { AllowedSubject, BatchDecision, ExplainedDecision, HeldPermissions } from '../types.ts';
+import type {
+  AllowedSubject,
+  BatchDecision,
+  ExplainedDecision,
+  HeldPermissions,
+} from '../contracts/types.ts';
 
 /** Checks that an answer has the right form: any other answer is a failure, and never a yes. */
 

@@ -1,5 +1,5 @@
-import { ConnectionError, DoorwardError, ForbiddenError, TokenError } from '../errors.ts';
-import type { DecisionEvent, FallbackReason } from '../hooks.ts';
+import { ConnectionError, DoorwardError, ForbiddenError, TokenError } from '../contracts/errors.ts';
+import type { DecisionEvent, FallbackReason } from '../contracts/hooks.ts';
 import type { HookList } from '../calls/hook-list.ts';
 import type {
   BatchDecision,
@@ -11,7 +11,7 @@ import type {
   Question,
   QuestionOptions,
   Who,
-} from '../types.ts';
+} from '../contracts/types.ts';
 import { prepareQuestion, type PreparedQuestion } from './question.ts';
 import type { RemoteQuestions } from './remote-questions.ts';
 import { subjectOf, type QuestionSubject } from './subject.ts';

@@ -1,4 +1,4 @@
-import type { HeldPermissions } from '../types.ts';
+import type { HeldPermissions } from '../contracts/types.ts';
 
 /**
  * Lists of permissions by token and scope, so that an unchanged list is not sent again. The least recently used

@@ -1,4 +1,4 @@
-import type { Context, Permission, Question } from '../types.ts';
+import type { Context, Permission, Question } from '../contracts/types.ts';
 
 /** A question in the form in which the service and the local policy take it. */
 export interface PreparedQuestion {

@@ -2,7 +2,7 @@ import { decodeJwt } from 'jose';
 import { operationTable } from '../client/table.ts';
 import { invoke, type Caller, type InvokeOptions } from '../operations/invoke.ts';
 import { parseOperation } from '../operations/operation.ts';
-import { ApiError, TokenError } from '../errors.ts';
+import { ApiError, TokenError } from '../contracts/errors.ts';
 import { scopeOf } from '../options/scope.ts';
 import { tokenError } from '../tokens/verify-token.ts';
 import { eachItem } from '../operations/pages.ts';
@@ -13,7 +13,7 @@ import type {
   HeldPermissions,
   QuestionOptions,
   Scope,
-} from '../types.ts';
+} from '../contracts/types.ts';
 import { allowedSubjectsOf, decisionOf, decisionsOf, permissionsOf } from './answers.ts';
 import { HeldAnswers } from './held-answers.ts';
 import type { PreparedQuestion } from './question.ts';

@@ -1,7 +1,7 @@
-import { TokenError } from '../errors.ts';
+import { TokenError } from '../contracts/errors.ts';
 import { isTokenText } from '../credentials/token-text.ts';
 import { tokenOfPrincipal } from '../tokens/principal.ts';
-import type { Principal, Who } from '../types.ts';
+import type { Principal, Who } from '../contracts/types.ts';
 
 /** Whose rights a question is about. */
 export type QuestionSubject =

@@ -1,8 +1,8 @@
 import type { Clock } from '../calls/transport.ts';
-import { ConfigError } from '../errors.ts';
+import { ConfigError } from '../contracts/errors.ts';
 import type { RemoteQuestions } from '../questions/remote-questions.ts';
 import { isOfProject, scopeOption } from '../options/scope.ts';
-import type { Doorward, Principal, Scope, VerifyOptions } from '../types.ts';
+import type { Doorward, Principal, Scope, VerifyOptions } from '../contracts/types.ts';
 import { projectIssuer, systemIssuer, type Issuer } from './issuer.ts';
 import type { KeySets } from './key-sets.ts';
 import { principalOf } from './principal.ts';

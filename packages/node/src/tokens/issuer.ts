@@ -1,4 +1,4 @@
-import type { Scope, TokenType } from '../types.ts';
+import type { Scope, TokenType } from '../contracts/types.ts';
 
 /** Who may have signed a token, and which types of tokens that issuer signs (identity §10). */
 export interface Issuer {

@@ -3,7 +3,7 @@ import type { Clock, Transport } from '../calls/transport.ts';
 import { jsonOf } from '../calls/transport.ts';
 import { momentOf, sinceMs, type Moment } from '../calls/moment.ts';
 import { delay } from '../calls/wait.ts';
-import { ConnectionError, DoorwardError } from '../errors.ts';
+import { ConnectionError, DoorwardError } from '../contracts/errors.ts';
 
 /**
  * The public keys of one issuer (packages §3): kept for their `max-age`, and an hour longer while the service is not

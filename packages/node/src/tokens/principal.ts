@@ -1,7 +1,7 @@
 import type { JWTPayload } from 'jose';
-import { TokenError } from '../errors.ts';
+import { TokenError } from '../contracts/errors.ts';
 import { scopeOf } from '../options/scope.ts';
-import type { Principal, Scope, TokenType } from '../types.ts';
+import type { Principal, Scope, TokenType } from '../contracts/types.ts';
 
 /** The tokens of principals. Only this module makes principals, so a copied or invented object has no token. */
 const tokens = /* @__PURE__ */ new WeakMap<object, string>();

@@ -1,7 +1,7 @@
 import { decodeProtectedHeader, errors, jwtVerify, type CryptoKey, type JWTPayload } from 'jose';
 import { isTokenText } from '../credentials/token-text.ts';
-import { ConfigError, TokenError, type TokenErrorCode } from '../errors.ts';
-import type { TokenType, VerifyOptions } from '../types.ts';
+import { ConfigError, TokenError, type TokenErrorCode } from '../contracts/errors.ts';
+import type { TokenType, VerifyOptions } from '../contracts/types.ts';
 import type { Issuer } from './issuer.ts';
 
 /**

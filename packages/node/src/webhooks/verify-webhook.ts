@@ -1,5 +1,5 @@
 import { Webhook } from 'standardwebhooks';
-import { ConfigError, WebhookError } from '../errors.ts';
+import { ConfigError, WebhookError } from '../contracts/errors.ts';
 import type { DoorwardEvent } from '../operations/operation-types.ts';
 
 /** The body exactly as it arrived: a text or bytes. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { WebhookError } from '../errors.ts';
+import { WebhookError } from '../contracts/errors.ts';
 import type { DoorwardEvent, EventOf, EventType } from '../operations/operation-types.ts';
 import {
   assertWebhookSecrets,

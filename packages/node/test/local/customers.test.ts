@@ -16,10 +16,10 @@ import {
 import { redirectParameters, signInBrowser } from '../../../server/test/support/sign-in/project-app.ts';
 import { visitor } from '../../../server/test/support/app/visitor.ts';
 import { composeDoorward, processPorts } from '../../src/doorward.ts';
-import { DoorwardError } from '../../src/errors.ts';
+import { DoorwardError } from '../../src/contracts/errors.ts';
 import { guard } from '../../src/express.ts';
-import type { DecisionEvent } from '../../src/hooks.ts';
-import type { Doorward, Scope } from '../../src/types.ts';
+import type { DecisionEvent } from '../../src/contracts/hooks.ts';
+import type { Doorward, Scope } from '../../src/contracts/types.ts';
 import { serveApp, type ServiceUnderTest } from '../support/service.ts';
 
 /**

@@ -3,8 +3,8 @@ import { roleIdOf } from '../../../server/src/schema/rights/built-in-ids.ts';
 import { appToken } from '../../../server/test/support/sign-in/app-token.ts';
 import { createClient } from '../../src/client.ts';
 import { composeDoorward, processPorts } from '../../src/doorward.ts';
-import type { DecisionEvent } from '../../src/hooks.ts';
-import type { Doorward, DoorwardOptions } from '../../src/types.ts';
+import type { DecisionEvent } from '../../src/contracts/hooks.ts';
+import type { Doorward, DoorwardOptions } from '../../src/contracts/types.ts';
 import {
   projectWithKey,
   serveApp,

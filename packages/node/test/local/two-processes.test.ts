@@ -10,8 +10,8 @@ import {
 } from '../../../server/test/support/app/two-services.ts';
 import { composeDoorward } from '../../src/doorward.ts';
 import { platformClock } from '../../src/options/platform.ts';
-import { TokenError } from '../../src/errors.ts';
-import type { Doorward, Scope } from '../../src/types.ts';
+import { TokenError } from '../../src/contracts/errors.ts';
+import type { Doorward, Scope } from '../../src/contracts/types.ts';
 
 /**
  * Packages §8.3 with two real processes: rights change and keys end at one, a client decides locally from what the other

@@ -1,7 +1,7 @@
 import { request as httpRequest, type RequestListener } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { ApiError } from '../../src/errors.ts';
-import type { DoorwardOptions } from '../../src/types.ts';
+import { ApiError } from '../../src/contracts/errors.ts';
+import type { DoorwardOptions } from '../../src/contracts/types.ts';
 import { clientOf } from './support/client.ts';
 import { faultyNetwork, type FaultyNetwork } from './support/faulty-network.ts';
 import { frameworks } from './support/frameworks.ts';

@@ -8,7 +8,7 @@ import { guard as fastifyGuard } from '../../src/fastify.ts';
 import { guard as honoGuard } from '../../src/hono.ts';
 import { RequirePermission } from '../../src/nest.ts';
 import { guard as nextGuard } from '../../src/next.ts';
-import type { Doorward, Permission } from '../../src/types.ts';
+import type { Doorward, Permission } from '../../src/contracts/types.ts';
 import { clientOf } from './support/client.ts';
 import { contextOf } from './support/orders.ts';
 import { listen, type GuardedServer } from './support/servers.ts';

@@ -1,11 +1,8 @@
 import { freePort } from '../../../../scripts/service.ts';
 import { startApp, startOwnApp, type TestApp } from '../../../server/test/support/app/app.ts';
-import {
-  appInProject,
-  type AppInProject,
-  roleWith,
-} from '../../../server/test/support/sign-in/project-app.ts';
-import type { Scope } from '../../src/types.ts';
+import { appInProject, type AppInProject } from '../../../server/test/support/sign-in/project-app.ts';
+import { roleWith } from '../../../server/test/support/sign-in/project-app.ts';
+import type { Scope } from '../../src/contracts/types.ts';
 
 /** The real service on a real socket, in this process. */
 export interface ServiceUnderTest {

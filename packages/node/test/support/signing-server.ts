@@ -5,7 +5,7 @@ import {
   type GenerateKeyPairResult,
   type JWTHeaderParameters,
 } from 'jose';
-import type { Scope } from '../../src/types.ts';
+import type { Scope } from '../../src/contracts/types.ts';
 import { faultyServer, json, success, type FaultyServer, type Step } from './faulty-server.ts';
 
 /** A server with the keys of one project: it signs what a test wants it to sign, right or wrong. */

@@ -1,4 +1,4 @@
-import type { ChoiceSource } from '../../entities/form-field.ts';
+import type { ChoiceSource } from '../../entities/declarations/form-field.ts';
 import { aboutRole } from './about-role.ts';
 
 /** Rows to choose from in forms: a hundred at once, the newest first so that built-in ones come last; the rest by search. */

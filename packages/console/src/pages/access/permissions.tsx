@@ -1,10 +1,10 @@
 import type { components } from '@doorward/node/client';
-import { ConditionTree } from '../../entities/condition-tree.tsx';
-import { descriptionColumn, nameColumn, updatedColumn } from '../../entities/columns.tsx';
+import { ConditionTree } from '../../entities/conditions/condition-tree.tsx';
+import { descriptionColumn, nameColumn, updatedColumn } from '../../entities/tables/columns.tsx';
 import { EntityPage } from '../../entities/entity-page.tsx';
-import type { Entity } from '../../entities/entity.ts';
-import { descriptionField, metadataField } from '../../entities/fields.ts';
-import type { ChoiceSource, FormField } from '../../entities/form-field.ts';
+import type { Entity } from '../../entities/declarations/entity.ts';
+import { descriptionField, metadataField } from '../../entities/declarations/fields.ts';
+import type { ChoiceSource, FormField } from '../../entities/declarations/form-field.ts';
 import { Metadata } from './metadata.tsx';
 import { permissionTexts, type PermissionTexts } from './permission-texts.ts';
 import { tagsColumn, tagsField } from './tag-chip.tsx';

@@ -1,9 +1,9 @@
 import type { components } from '@doorward/node/client';
-import { chipsColumn, nameColumn, textColumn, updatedColumn } from '../../entities/columns.tsx';
+import { chipsColumn, nameColumn, textColumn, updatedColumn } from '../../entities/tables/columns.tsx';
 import { EntityPage } from '../../entities/entity-page.tsx';
-import type { Entity } from '../../entities/entity.ts';
-import { descriptionField, metadataField, nameField } from '../../entities/fields.ts';
-import type { FormField } from '../../entities/form-field.ts';
+import type { Entity } from '../../entities/declarations/entity.ts';
+import { descriptionField, metadataField, nameField } from '../../entities/declarations/fields.ts';
+import type { FormField } from '../../entities/declarations/form-field.ts';
 import { isProject } from '../../scopes/scope.ts';
 import { useScope } from '../../scopes/use-scope.ts';
 import { Metadata } from './metadata.tsx';

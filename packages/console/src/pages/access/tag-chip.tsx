@@ -1,7 +1,7 @@
 import type { components } from '@doorward/node/client';
-import type { FormField } from '../../entities/form-field.ts';
+import type { FormField } from '../../entities/declarations/form-field.ts';
 import type { Common } from '../../i18n/common.ts';
-import type { Column } from '../../ui/table.tsx';
+import type { Column } from '../../ui/tables/table.tsx';
 import { tagChoices } from './choices.ts';
 
 type Tag = Pick<components['schemas']['Tag'], 'id' | 'name' | 'color'>;

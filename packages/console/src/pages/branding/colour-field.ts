@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { FormField, Values } from '../../entities/form-field.ts';
+import type { FormField, Values } from '../../entities/declarations/form-field.ts';
 import type { ColourTexts } from './branding-texts.ts';
 
 /** The service takes lower case only, and what people copy is often not. */

@@ -1,5 +1,5 @@
 import type { Api } from '@doorward/node/client';
-import { PictureUpload } from '../../entities/picture-upload.tsx';
+import { PictureUpload } from '../../entities/controls/picture-upload.tsx';
 import { useTexts } from '../../i18n/language.ts';
 import { brandingTexts } from './branding-texts.ts';
 import { isUploaded } from './logo.ts';

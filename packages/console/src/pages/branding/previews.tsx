@@ -5,7 +5,7 @@ import {
   schemes,
   type Scheme,
 } from '../../../../server/src/html/brand-colours.ts';
-import type { Values } from '../../entities/form-field.ts';
+import type { Values } from '../../entities/declarations/form-field.ts';
 import { useTexts } from '../../i18n/language.ts';
 import '../../styles/branding.css';
 import { brandingTexts } from './branding-texts.ts';

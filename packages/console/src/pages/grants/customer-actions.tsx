@@ -1,5 +1,5 @@
 import type { components } from '@doorward/node/client';
-import type { FormField, Values } from '../../entities/form-field.ts';
+import type { FormField, Values } from '../../entities/declarations/form-field.ts';
 import { useTexts } from '../../i18n/language.ts';
 import { useRights, useScope } from '../../scopes/use-scope.ts';
 import { Act } from '../keys/act.tsx';

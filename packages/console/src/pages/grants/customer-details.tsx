@@ -1,12 +1,12 @@
 import type { components } from '@doorward/node/client';
 import { useRead } from '../../api/use-api.ts';
-import { targetOf } from '../../entities/entity.ts';
+import { targetOf } from '../../entities/declarations/entity.ts';
 import { formatNumber } from '../../i18n/format.ts';
 import { useTexts } from '../../i18n/language.ts';
 import { useRights, useScope } from '../../scopes/use-scope.ts';
 import { Chips } from '../../ui/chips.tsx';
 import { Facts } from '../../ui/facts.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Time } from '../../ui/times/time.tsx';
 import { grantTexts } from './grant-texts.ts';
 
 type Grant = components['schemas']['ProjectGrant'];

@@ -1,9 +1,9 @@
 import type { components } from '@doorward/node/client';
-import { chipsColumn, createdColumn, nameColumn, textColumn } from '../../entities/columns.tsx';
+import { chipsColumn, createdColumn, nameColumn, textColumn } from '../../entities/tables/columns.tsx';
 import { EntityPage } from '../../entities/entity-page.tsx';
-import type { Entity } from '../../entities/entity.ts';
-import { metadataField, nameField } from '../../entities/fields.ts';
-import type { ChoiceSource } from '../../entities/form-field.ts';
+import type { Entity } from '../../entities/declarations/entity.ts';
+import { metadataField, nameField } from '../../entities/declarations/fields.ts';
+import type { ChoiceSource } from '../../entities/declarations/form-field.ts';
 import { formatNumber } from '../../i18n/format.ts';
 import { roleChoice } from '../access/choices.ts';
 import { CustomerActions } from './customer-actions.tsx';

@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router';
 import type { components } from '@doorward/node/client';
-import { chipsColumn, createdColumn, textColumn } from '../../entities/columns.tsx';
+import { chipsColumn, createdColumn, textColumn } from '../../entities/tables/columns.tsx';
 import { EntityPage } from '../../entities/entity-page.tsx';
-import type { Entity } from '../../entities/entity.ts';
+import type { Entity } from '../../entities/declarations/entity.ts';
 import { formatNumber } from '../../i18n/format.ts';
 import { useTexts } from '../../i18n/language.ts';
 import type { Scope } from '../../scopes/scope.ts';

@@ -1,5 +1,5 @@
 import type { components } from '@doorward/node/client';
-import type { EntityTexts } from '../../entities/entity.ts';
+import type { EntityTexts } from '../../entities/declarations/entity.ts';
 import type { Texts } from '../../i18n/language.ts';
 import { grantTexts } from './grant-texts.ts';
 

@@ -1,4 +1,4 @@
-import type { Values } from '../../entities/form-field.ts';
+import type { Values } from '../../entities/declarations/form-field.ts';
 import { useTexts } from '../../i18n/language.ts';
 import { useRights, useScope } from '../../scopes/use-scope.ts';
 import { Act } from '../keys/act.tsx';

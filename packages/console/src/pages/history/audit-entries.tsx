@@ -1,9 +1,9 @@
 import type { components } from '@doorward/node/client';
-import { textColumn, timeColumn } from '../../entities/columns.tsx';
-import type { Entity } from '../../entities/entity.ts';
-import type { Filter } from '../../entities/filters.tsx';
+import { textColumn, timeColumn } from '../../entities/tables/columns.tsx';
+import type { Entity } from '../../entities/declarations/entity.ts';
+import type { Filter } from '../../entities/declarations/form-field.ts';
 import { formatNumber } from '../../i18n/format.ts';
-import type { Column } from '../../ui/table.tsx';
+import type { Column } from '../../ui/tables/table.tsx';
 import { Actor, actorName } from './actor.tsx';
 import { auditTexts, type AuditTexts } from './audit-texts.ts';
 import { EntryDetails } from './entry-details.tsx';

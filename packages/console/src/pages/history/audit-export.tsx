@@ -1,10 +1,10 @@
 import { useQuestion } from '../../api/use-api.ts';
-import { targetOf } from '../../entities/entity.ts';
+import { targetOf } from '../../entities/declarations/entity.ts';
 import { useTexts } from '../../i18n/language.ts';
 import { idOf } from '../../scopes/scope.ts';
 import { useScope } from '../../scopes/use-scope.ts';
 import { ErrorBox } from '../../ui/error-box.tsx';
-import { download } from '../../ui/secret-dialog.tsx';
+import { download } from '../../ui/dialogs/secret-dialog.tsx';
 import { auditTexts } from './audit-texts.ts';
 
 const types = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const;

@@ -1,6 +1,6 @@
 import { EntityPage } from '../../entities/entity-page.tsx';
-import type { Entity } from '../../entities/entity.ts';
-import { onlyRow } from '../../entities/only-row.ts';
+import type { Entity } from '../../entities/declarations/entity.ts';
+import { onlyRow } from '../../entities/tables/only-row.ts';
 import { auditEntries, type Entry } from './audit-entries.tsx';
 import { AuditExport } from './audit-export.tsx';
 import type { AuditTexts } from './audit-texts.ts';

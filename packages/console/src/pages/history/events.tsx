@@ -1,13 +1,14 @@
 import type { components } from '@doorward/node/client';
-import { filterValues, Filters, type Filter } from '../../entities/filters.tsx';
+import type { Filter } from '../../entities/declarations/form-field.ts';
+import { filterValues, Filters } from '../../entities/filters/filters.tsx';
 import { useSearch } from '@tanstack/react-router';
 import { common } from '../../i18n/common.ts';
 import { formatNumber, plural } from '../../i18n/format.ts';
 import { useTexts } from '../../i18n/language.ts';
 import { useRights, useScope } from '../../scopes/use-scope.ts';
 import { Empty, Failure, Forbidden, Skeleton } from '../../ui/states.tsx';
-import { Table } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Table } from '../../ui/tables/table.tsx';
+import { Time } from '../../ui/times/time.tsx';
 import { Actor } from './actor.tsx';
 import { eventTexts } from './event-texts.ts';
 import { useFeed } from './use-feed.ts';

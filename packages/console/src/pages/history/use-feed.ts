@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import type { components } from '@doorward/node/client';
 import { useQuestion } from '../../api/use-api.ts';
-import { targetOf } from '../../entities/entity.ts';
+import { targetOf } from '../../entities/declarations/entity.ts';
 import { useScope } from '../../scopes/use-scope.ts';
 
 type Event = components['schemas']['Event'];

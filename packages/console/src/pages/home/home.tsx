@@ -1,7 +1,7 @@
 import { lazy, Suspense, useState } from 'react';
 import { Link, Navigate } from '@tanstack/react-router';
 import { useTexts, type Texts } from '../../i18n/language.ts';
-import { frameTexts } from '../../frame/frame-texts.ts';
+import { frameTexts } from '../../frame/texts/frame-texts.ts';
 import { readSetting } from '../../settings.ts';
 import { isSameScope, keyOf, scopeOf } from '../../scopes/scope.ts';
 import { useScopes, type NamedScope } from '../../scopes/use-scopes.ts';

@@ -1,6 +1,6 @@
 import { EntityPage } from '../../entities/entity-page.tsx';
-import type { Entity } from '../../entities/entity.ts';
-import { onlyRow } from '../../entities/only-row.ts';
+import type { Entity } from '../../entities/declarations/entity.ts';
+import { onlyRow } from '../../entities/tables/only-row.ts';
 import { AuditExport } from '../history/audit-export.tsx';
 import { auditEntries, type Entry } from '../history/audit-entries.tsx';
 import type { AuditTexts } from '../history/audit-texts.ts';

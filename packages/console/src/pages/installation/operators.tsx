@@ -1,10 +1,10 @@
 import { useMemo } from 'react';
 import type { components } from '@doorward/node/client';
-import { createdColumn, nameColumn, textColumn } from '../../entities/columns.tsx';
+import { createdColumn, nameColumn, textColumn } from '../../entities/tables/columns.tsx';
 import { EntityPage } from '../../entities/entity-page.tsx';
-import type { Entity } from '../../entities/entity.ts';
-import type { ChoiceSource } from '../../entities/form-field.ts';
-import { onlyRow } from '../../entities/only-row.ts';
+import type { Entity } from '../../entities/declarations/entity.ts';
+import type { ChoiceSource } from '../../entities/declarations/form-field.ts';
+import { onlyRow } from '../../entities/tables/only-row.ts';
 import { useTexts } from '../../i18n/language.ts';
 import { useRights, useScope } from '../../scopes/use-scope.ts';
 import { Act } from '../keys/act.tsx';

@@ -1,7 +1,7 @@
 import type { components } from '@doorward/node/client';
-import { createdColumn, textColumn } from '../../entities/columns.tsx';
+import { createdColumn, textColumn } from '../../entities/tables/columns.tsx';
 import { EntityPage } from '../../entities/entity-page.tsx';
-import type { Entity } from '../../entities/entity.ts';
+import type { Entity } from '../../entities/declarations/entity.ts';
 import { formatNumber } from '../../i18n/format.ts';
 import { OrganizationActions } from './acts/organization-actions.tsx';
 import { organizationTexts, type OrganizationListTexts } from './organization-texts.ts';

@@ -1,12 +1,12 @@
 import { useRead } from '../../api/use-api.ts';
-import { targetOf } from '../../entities/entity.ts';
+import { targetOf } from '../../entities/declarations/entity.ts';
 import { formatNumber } from '../../i18n/format.ts';
 import { useTexts, type Texts } from '../../i18n/language.ts';
 import type { Scope } from '../../scopes/scope.ts';
 import { useRights } from '../../scopes/use-scope.ts';
 import { Facts } from '../../ui/facts.tsx';
 import { Failure, Forbidden, Skeleton } from '../../ui/states.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Time } from '../../ui/times/time.tsx';
 
 const PERMISSION = 'Installation:Query';
 const EVERY_MS = 10_000;

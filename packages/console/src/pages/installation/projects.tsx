@@ -1,8 +1,8 @@
 import type { components } from '@doorward/node/client';
-import { createdColumn, textColumn } from '../../entities/columns.tsx';
+import { createdColumn, textColumn } from '../../entities/tables/columns.tsx';
 import { EntityPage } from '../../entities/entity-page.tsx';
-import type { Entity } from '../../entities/entity.ts';
-import { onlyRow } from '../../entities/only-row.ts';
+import type { Entity } from '../../entities/declarations/entity.ts';
+import { onlyRow } from '../../entities/tables/only-row.ts';
 import { formatNumber } from '../../i18n/format.ts';
 import { projectTexts, type TenantListTexts } from './installation-texts.ts';
 

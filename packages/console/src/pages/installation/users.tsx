@@ -1,15 +1,15 @@
 import type { components } from '@doorward/node/client';
-import { createdColumn, textColumn } from '../../entities/columns.tsx';
+import { createdColumn, textColumn } from '../../entities/tables/columns.tsx';
 import { EntityPage } from '../../entities/entity-page.tsx';
-import type { Entity } from '../../entities/entity.ts';
+import type { Entity } from '../../entities/declarations/entity.ts';
 import { common } from '../../i18n/common.ts';
 import { formatNumber } from '../../i18n/format.ts';
 import { useTexts } from '../../i18n/language.ts';
 import { Chips } from '../../ui/chips.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { userTexts, type AllUsersTexts } from './installation-texts.ts';
-import { providerNames } from '../me/provider-names.ts';
-import { secondFactorTexts } from '../me/second-factor-texts.ts';
+import { providerNames } from '../me/sign-in-methods/provider-names.ts';
+import { secondFactorTexts } from '../me/second-factors/second-factor-texts.ts';
 import { UserActions } from './acts/user-actions.tsx';
 
 type User = components['schemas']['InstallationUser'];

@@ -1,10 +1,10 @@
 import { useState } from 'react';
 import type { Api } from '@doorward/node/client';
-import { EntityForm } from '../../entities/entity-form.tsx';
-import { targetOf, type Target } from '../../entities/entity.ts';
-import type { FormField, Values } from '../../entities/form-field.ts';
+import { EntityForm } from '../../entities/forms/entity-form.tsx';
+import { targetOf, type Target } from '../../entities/declarations/entity.ts';
+import type { FormField, Values } from '../../entities/declarations/form-field.ts';
 import { useScope } from '../../scopes/use-scope.ts';
-import { SecretDialog } from '../../ui/secret-dialog.tsx';
+import { SecretDialog } from '../../ui/dialogs/secret-dialog.tsx';
 
 /** A button of a row, whose act is confirmed in a form. A secret that the answer holds is shown once. */
 export function Act<A>({

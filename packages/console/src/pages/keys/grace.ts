@@ -1,4 +1,4 @@
-import type { Choice } from '../../entities/form-field.ts';
+import type { Choice } from '../../entities/declarations/form-field.ts';
 import { language } from '../../i18n/language.ts';
 
 const HOUR = 3600;

@@ -1,4 +1,4 @@
-import type { FormField } from '../../entities/form-field.ts';
+import type { FormField } from '../../entities/declarations/form-field.ts';
 import type { Texts } from '../../i18n/language.ts';
 
 /** The claims of access tokens: what the forms of apps and keys ask about them alike. */

@@ -1,4 +1,4 @@
-import type { EntityTexts } from '../../entities/entity.ts';
+import type { EntityTexts } from '../../entities/declarations/entity.ts';
 import type { Texts } from '../../i18n/language.ts';
 
 export interface MachineTexts extends EntityTexts {

@@ -3,11 +3,11 @@ import type { components } from '@doorward/node/client';
 import { useList } from '../../api/use-api.ts';
 import { useTexts, type Texts } from '../../i18n/language.ts';
 import { Chips } from '../../ui/chips.tsx';
-import { ListFoot } from '../../ui/list-foot.tsx';
+import { ListFoot } from '../../ui/tables/list-foot.tsx';
 import { Empty, Failure, Skeleton } from '../../ui/states.tsx';
-import { Table } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
-import { Confirmation } from './confirmation.tsx';
+import { Table } from '../../ui/tables/table.tsx';
+import { Time } from '../../ui/times/time.tsx';
+import { Confirmation } from './parts/confirmation.tsx';
 
 type AppGrant = components['schemas']['AppGrant'];
 type OpenidScope = AppGrant['openidScopes'][number];

@@ -1,6 +1,6 @@
 import { Suspense } from 'react';
 import { Link, useParams } from '@tanstack/react-router';
-import { NotFound } from '../../frame/not-found.tsx';
+import { NotFound } from '../../frame/notices/not-found.tsx';
 import { useLanguage, useTexts, type Texts } from '../../i18n/language.ts';
 import { useMe } from '../../scopes/use-scopes.ts';
 import { signOut } from '../../session/session.ts';

@@ -13,7 +13,7 @@ export const ownPages: readonly OwnPage[] = [
   {
     name: 'profile',
     label: { en: 'Profile', de: 'Profil', es: 'Perfil', fr: 'Profil' },
-    Component: lazy(() => import('./profile.tsx')),
+    Component: lazy(() => import('./profile/profile.tsx')),
   },
   {
     name: 'security',
@@ -23,7 +23,7 @@ export const ownPages: readonly OwnPage[] = [
   {
     name: 'sessions',
     label: { en: 'Sessions', de: 'Sitzungen', es: 'Sesiones', fr: 'Sessions' },
-    Component: lazy(() => import('./sessions.tsx')),
+    Component: lazy(() => import('./sessions/sessions.tsx')),
   },
   {
     name: 'apps',
@@ -33,11 +33,11 @@ export const ownPages: readonly OwnPage[] = [
   {
     name: 'notifications',
     label: { en: 'Notifications', de: 'Benachrichtigungen', es: 'Notificaciones', fr: 'Notifications' },
-    Component: lazy(() => import('./notifications.tsx')),
+    Component: lazy(() => import('./notifications/notifications.tsx')),
   },
   {
     name: 'data',
     label: { en: 'Your data', de: 'Ihre Daten', es: 'Sus datos', fr: 'Vos données' },
-    Component: lazy(() => import('./data.tsx')),
+    Component: lazy(() => import('./data/data.tsx')),
   },
 ];

@@ -1,8 +1,8 @@
 import { useTexts, type Texts } from '../../i18n/language.ts';
-import { Passkeys } from './passkeys.tsx';
-import { PasswordChange } from './password-change.tsx';
-import { SecondFactors } from './second-factors.tsx';
-import { SignInMethods } from './sign-in-methods.tsx';
+import { Passkeys } from './passkeys/passkeys.tsx';
+import { PasswordChange } from './sign-in-methods/password-change.tsx';
+import { SecondFactors } from './second-factors/second-factors.tsx';
+import { SignInMethods } from './sign-in-methods/sign-in-methods.tsx';
 
 const titles: Texts<{ readonly title: string; readonly about: string }> = {
   en: { title: 'Security', about: 'How you sign in, and what else we ask for.' },

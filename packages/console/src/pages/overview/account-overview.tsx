@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useRead } from '../../api/use-api.ts';
-import { frameTexts } from '../../frame/frame-texts.ts';
+import { frameTexts } from '../../frame/texts/frame-texts.ts';
 import { common } from '../../i18n/common.ts';
 import { useTexts, type Texts } from '../../i18n/language.ts';
 import { idOf, type Scope } from '../../scopes/scope.ts';
@@ -8,9 +8,9 @@ import { useRights } from '../../scopes/use-scope.ts';
 import { useMe } from '../../scopes/use-scopes.ts';
 import { Exact, Facts } from '../../ui/facts.tsx';
 import { Failure, Skeleton } from '../../ui/states.tsx';
-import { Time } from '../../ui/time.tsx';
-import { AllLink, Cards, projectCard } from './parts.tsx';
-import { Steps } from './steps.tsx';
+import { Time } from '../../ui/times/time.tsx';
+import { AllLink, Cards, projectCard } from './parts/parts.tsx';
+import { Steps } from './parts/steps.tsx';
 
 const SHOWN = 12;
 

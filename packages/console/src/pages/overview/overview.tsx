@@ -2,8 +2,8 @@ import { isProject } from '../../scopes/scope.ts';
 import { useScope } from '../../scopes/use-scope.ts';
 import { InstallationOverview } from '../installation/overview.tsx';
 import { AccountOverview } from './account-overview.tsx';
-import { OrganizationOverview } from './organization-overview.tsx';
-import { ProjectOverview } from './project-overview.tsx';
+import { OrganizationOverview } from './organizations/organization-overview.tsx';
+import { ProjectOverview } from './projects/project-overview.tsx';
 
 /** What a scope is, and what to do in it first. */
 function Overview() {

@@ -1,5 +1,5 @@
 import { useTexts } from '../../i18n/language.ts';
-import { Table } from '../../ui/table.tsx';
+import { Table } from '../../ui/tables/table.tsx';
 import { policyTexts, type PolicyKind } from './policy-texts.ts';
 
 /** A row of the document that differs, as plans and comparisons answer it. */

@@ -1,5 +1,5 @@
 import { useRead } from '../../api/use-api.ts';
-import { targetOf } from '../../entities/entity.ts';
+import { targetOf } from '../../entities/declarations/entity.ts';
 import { useTexts } from '../../i18n/language.ts';
 import { useRights, useScope } from '../../scopes/use-scope.ts';
 import { Failure } from '../../ui/states.tsx';

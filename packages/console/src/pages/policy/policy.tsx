@@ -1,7 +1,7 @@
-import { createdColumn, textColumn } from '../../entities/columns.tsx';
+import { createdColumn, textColumn } from '../../entities/tables/columns.tsx';
 import { EntityPage } from '../../entities/entity-page.tsx';
-import type { Entity } from '../../entities/entity.ts';
-import { onlyRow } from '../../entities/only-row.ts';
+import type { Entity } from '../../entities/declarations/entity.ts';
+import { onlyRow } from '../../entities/tables/only-row.ts';
 import type { Scope } from '../../scopes/scope.ts';
 import { Actor, actorName } from '../history/actor.tsx';
 import { Drift } from './drift.tsx';

@@ -1,12 +1,12 @@
 import type { components } from '@doorward/node/client';
 import { useState } from 'react';
 import { useRead } from '../../api/use-api.ts';
-import { EntityForm } from '../../entities/entity-form.tsx';
-import { targetOf, type Impact } from '../../entities/entity.ts';
+import { EntityForm } from '../../entities/forms/entity-form.tsx';
+import { targetOf, type Impact } from '../../entities/declarations/entity.ts';
 import { useTexts } from '../../i18n/language.ts';
 import { useRights, useScope } from '../../scopes/use-scope.ts';
 import { Facts } from '../../ui/facts.tsx';
-import { SecretDialog } from '../../ui/secret-dialog.tsx';
+import { SecretDialog } from '../../ui/dialogs/secret-dialog.tsx';
 import { Failure, Skeleton } from '../../ui/states.tsx';
 import { ChangedRows } from './changed-rows.tsx';
 import { projectIdOf } from './project-id.ts';

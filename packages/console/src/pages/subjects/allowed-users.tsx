@@ -3,7 +3,7 @@ import { plural } from '../../i18n/format.ts';
 import { useTexts } from '../../i18n/language.ts';
 import { useRights, useScope } from '../../scopes/use-scope.ts';
 import { Failure, Skeleton } from '../../ui/states.tsx';
-import { Table, type Column } from '../../ui/table.tsx';
+import { Table, type Column } from '../../ui/tables/table.tsx';
 import type { Thing } from '../why/question.ts';
 import { useWhoCan, type AllowedUser } from './use-who-can.ts';
 import type { PermissionPair } from '../why/permission-fields.tsx';

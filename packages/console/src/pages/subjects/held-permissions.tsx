@@ -5,7 +5,7 @@ import { common } from '../../i18n/common.ts';
 import { plural } from '../../i18n/format.ts';
 import { useTexts } from '../../i18n/language.ts';
 import { useRights, useScope } from '../../scopes/use-scope.ts';
-import { Table } from '../../ui/table.tsx';
+import { Table } from '../../ui/tables/table.tsx';
 import { mayDoTexts } from './may-do-texts.ts';
 
 type Held = components['schemas']['EffectivePermission'];

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import type { components } from '@doorward/node/client';
 import { useList } from '../../api/use-api.ts';
-import { targetOf } from '../../entities/entity.ts';
+import { targetOf } from '../../entities/declarations/entity.ts';
 import { useScope } from '../../scopes/use-scope.ts';
 import type { Thing } from '../why/question.ts';
 import { readNames } from './user-names.ts';

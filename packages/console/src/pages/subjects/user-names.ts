@@ -1,5 +1,5 @@
 import type { Api } from '@doorward/node/client';
-import { targetOf } from '../../entities/entity.ts';
+import { targetOf } from '../../entities/declarations/entity.ts';
 import { ownerOf, type Scope } from '../../scopes/scope.ts';
 
 interface NamedUser {

@@ -1,5 +1,5 @@
 import { useState, type FormEvent } from 'react';
-import { formTexts } from '../../entities/form-texts.ts';
+import { formTexts } from '../../entities/declarations/form-texts.ts';
 import { useTexts } from '../../i18n/language.ts';
 import { Field } from '../../ui/field.tsx';
 import { PermissionFields, type PermissionPair } from '../why/permission-fields.tsx';

@@ -1,4 +1,4 @@
-import { NewRow } from '../../entities/new-row.tsx';
+import { NewRow } from '../../entities/forms/new-row.tsx';
 import { ScopeContext } from '../../scopes/use-scope.ts';
 import { organizations } from './organizations.tsx';
 

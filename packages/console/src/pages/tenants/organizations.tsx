@@ -1,8 +1,8 @@
 import type { components } from '@doorward/node/client';
-import { createdColumn, nameColumn, textColumn } from '../../entities/columns.tsx';
+import { createdColumn, nameColumn, textColumn } from '../../entities/tables/columns.tsx';
 import { EntityPage } from '../../entities/entity-page.tsx';
-import type { Entity, EntityTexts } from '../../entities/entity.ts';
-import { nameField } from '../../entities/fields.ts';
+import type { Entity, EntityTexts } from '../../entities/declarations/entity.ts';
+import { nameField } from '../../entities/declarations/fields.ts';
 import type { Texts } from '../../i18n/language.ts';
 import { slugField, slugTexts, withoutEmptySlug, type SlugTexts } from './slug-field.ts';
 

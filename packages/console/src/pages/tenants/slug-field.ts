@@ -1,4 +1,4 @@
-import type { FormField } from '../../entities/form-field.ts';
+import type { FormField } from '../../entities/declarations/form-field.ts';
 import type { Texts } from '../../i18n/language.ts';
 
 /** The texts of a slug, which organizations and projects have. */

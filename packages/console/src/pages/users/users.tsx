@@ -1,8 +1,8 @@
 import type { components } from '@doorward/node/client';
-import { chipsColumn, nameColumn, textColumn, updatedColumn } from '../../entities/columns.tsx';
+import { chipsColumn, nameColumn, textColumn, updatedColumn } from '../../entities/tables/columns.tsx';
 import { EntityPage } from '../../entities/entity-page.tsx';
-import type { Entity, EntityTexts } from '../../entities/entity.ts';
-import { metadataField, nameField } from '../../entities/fields.ts';
+import type { Entity, EntityTexts } from '../../entities/declarations/entity.ts';
+import { metadataField, nameField } from '../../entities/declarations/fields.ts';
 import type { Texts } from '../../i18n/language.ts';
 import { roleChoices } from '../access/choices.ts';
 import { MayDoLink } from '../subjects/may-do-link.tsx';

@@ -1,6 +1,6 @@
 import { useRead } from '../../api/use-api.ts';
-import { conditionTexts } from '../../entities/condition-texts.ts';
-import { targetOf } from '../../entities/entity.ts';
+import { conditionTexts } from '../../entities/conditions/condition-texts.ts';
+import { targetOf } from '../../entities/declarations/entity.ts';
 import { useTexts } from '../../i18n/language.ts';
 import { useScope } from '../../scopes/use-scope.ts';
 import { afterOwnChanges } from '../../session/session.ts';

@@ -1,5 +1,5 @@
 import { compileCondition } from '@doorward/decision';
-import type { TruthOf } from '../../entities/condition-tree.tsx';
+import type { TruthOf } from '../../entities/conditions/condition-tree.tsx';
 import type { Scope } from '../../scopes/scope.ts';
 import type { Candidate, Thing } from './question.ts';
 import type { ExplainedRows, NamedRow } from './rows.ts';

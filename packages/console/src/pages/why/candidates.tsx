@@ -1,6 +1,6 @@
-import { conditionTexts } from '../../entities/condition-texts.ts';
-import { ConditionTree } from '../../entities/condition-tree.tsx';
-import { operators } from '../../entities/condition-model.ts';
+import { conditionTexts } from '../../entities/conditions/condition-texts.ts';
+import { ConditionTree } from '../../entities/conditions/condition-tree.tsx';
+import { operators } from '../../entities/conditions/condition-model.ts';
 import { useTexts } from '../../i18n/language.ts';
 import { useScope } from '../../scopes/use-scope.ts';
 import { truthOfCandidate } from './attributes.ts';

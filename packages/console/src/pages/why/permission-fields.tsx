@@ -1,7 +1,7 @@
 import { useId, useState } from 'react';
 import type { Api, components } from '@doorward/node/client';
 import { useRead } from '../../api/use-api.ts';
-import { targetOf, type Target } from '../../entities/entity.ts';
+import { targetOf, type Target } from '../../entities/declarations/entity.ts';
 import { useTexts, type Texts } from '../../i18n/language.ts';
 import { useRights, useScope } from '../../scopes/use-scope.ts';
 import { Field } from '../../ui/field.tsx';

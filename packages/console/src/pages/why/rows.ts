@@ -1,6 +1,6 @@
 import type { Api } from '@doorward/node/client';
 import { useRead } from '../../api/use-api.ts';
-import { targetOf } from '../../entities/entity.ts';
+import { targetOf } from '../../entities/declarations/entity.ts';
 import { ownerOf, type Scope } from '../../scopes/scope.ts';
 import type { Explanation } from './question.ts';
 

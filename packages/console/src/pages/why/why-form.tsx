@@ -1,8 +1,8 @@
 import { useState, type FormEvent } from 'react';
-import { targetOf } from '../../entities/entity.ts';
-import type { ChoiceSource } from '../../entities/form-field.ts';
-import { formTexts } from '../../entities/form-texts.ts';
-import { RowChoice } from '../../entities/row-choice.tsx';
+import { targetOf } from '../../entities/declarations/entity.ts';
+import type { ChoiceSource } from '../../entities/declarations/form-field.ts';
+import { formTexts } from '../../entities/declarations/form-texts.ts';
+import { RowChoice } from '../../entities/controls/row-choice.tsx';
 import { useTexts } from '../../i18n/language.ts';
 import { useMe } from '../../scopes/use-scopes.ts';
 import { useRights, useScope } from '../../scopes/use-scope.ts';

@@ -1,5 +1,5 @@
 import { createDoorward } from '../../../src/node.ts';
-import type { Doorward, DoorwardOptions } from '../../../src/types.ts';
+import type { Doorward, DoorwardOptions } from '../../../src/contracts/types.ts';
 import type { Shop } from './shop.ts';
 
 /** The client of an application of the shop. */

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { freePort } from '../../../../../scripts/service.ts';
-import type { Fetch } from '../../../src/types.ts';
+import type { Fetch } from '../../../src/contracts/types.ts';
 
 /** The way of a client to the service, which tests break: questions then end at another address. */
 export interface FaultyNetwork {

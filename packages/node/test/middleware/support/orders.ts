@@ -1,4 +1,4 @@
-import type { Context } from '../../../src/types.ts';
+import type { Context } from '../../../src/contracts/types.ts';
 
 /** What the guarded applications of the tests sell. */
 const orders = new Map([

@@ -2,7 +2,7 @@ import { roleIdOf } from '../../../../server/src/schema/rights/built-in-ids.ts';
 import { freePort } from '../../../../../scripts/service.ts';
 import { startApp, type TestApp } from '../../../../server/test/support/app/app.ts';
 import type { Person } from '../../../../server/test/support/app/client.ts';
-import type { Scope } from '../../../src/types.ts';
+import type { Scope } from '../../../src/contracts/types.ts';
 
 /** The service on a real socket, with a project of orders: tokens that may read orders of `eu`, and tokens that may not. */
 export interface Shop {

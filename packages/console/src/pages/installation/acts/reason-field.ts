@@ -1,4 +1,4 @@
-import type { FormField } from '../../../entities/form-field.ts';
+import type { FormField } from '../../../entities/declarations/form-field.ts';
 import type { ActTexts } from './act-texts.ts';
 
 /** Why an operator acts: those whom the act concerns read it. */

@@ -1,0 +1,134 @@
+import { useId, useState } from 'react';
+import { useRead } from '../../api/use-api.ts';
+import { common } from '../../i18n/common.ts';
+import { formatNumber } from '../../i18n/format.ts';
+import { useLanguage, useTexts } from '../../i18n/language.ts';
+import { useRights, useScope } from '../../scopes/use-scope.ts';
+import { ErrorBox } from '../../ui/error-box.tsx';
+import { targetOf } from '../declarations/entity.ts';
+import type { Choice, FormField } from '../declarations/form-field.ts';
+import { formTexts } from '../declarations/form-texts.ts';
+
+/** Rows to choose from: boxes to tick, or a list for a single one, with a search above when there are many. */
+export function RowChoice({
+  field,
+  value,
+  problem,
+  onChange,
+}: {
+  readonly field: Extract<FormField, { readonly kind: 'rows' | 'row' }>;
+  readonly value: unknown;
+  readonly problem: string | undefined;
+  readonly onChange: (value: unknown) => void;
+}) {
+  const t = useTexts(common);
+  const f = useTexts(formTexts);
+  const scope = useScope();
+  const { can } = useRights(scope);
+  const [search, setSearch] = useState('');
+  const [start] = useState(value);
+  const {
+    data = [],
+    error,
+    isPending,
+    refetch,
+  } = useRead([field.noun, scope, 'choices', search, useLanguage()], (api) =>
+    field.source(api, { ...targetOf(scope), ...(search.length > 1 ? { search } : {}) }, can),
+  );
+  const chosen: readonly string[] = Array.isArray(value)
+    ? (value as string[])
+    : typeof value === 'string'
+      ? [value]
+      : [];
+  // What was chosen when the form opened comes first, so that it is not far down in a long list.
+  const wasChosen = (id: string): boolean => Array.isArray(start) && start.includes(id);
+  const rows = [...data.filter(({ id }) => wasChosen(id)), ...data.filter(({ id }) => !wasChosen(id))];
+  const isFolded = ({ id, isBuiltIn = false }: Choice): boolean => isBuiltIn && !wasChosen(id);
+  const own = rows.filter((row) => !isFolded(row));
+  const builtIn = rows.filter(isFolded);
+  const toggle = (id: string): void => {
+    if (field.kind === 'row') onChange(id);
+    else onChange(chosen.includes(id) ? chosen.filter((other) => other !== id) : [...chosen, id]);
+  };
+  const choice = (row: Choice) => (
+    <OneChoice
+      key={row.id}
+      choice={row}
+      type={field.kind === 'row' ? 'radio' : 'checkbox'}
+      isChosen={chosen.includes(row.id)}
+      onToggle={() => toggle(row.id)}
+    />
+  );
+  return (
+    <fieldset className="field choice">
+      <legend>{field.label}</legend>
+      {field.hint && <small className="hint">{field.hint}</small>}
+      {(search !== '' || data.length > 8) && (
+        <input
+          type="search"
+          aria-label={`${t.search}: ${field.label}`}
+          placeholder={t.search}
+          value={search}
+          onChange={(event) => setSearch(event.target.value)}
+        />
+      )}
+      {error && <ErrorBox error={error} onRetry={() => refetch()} />}
+      <div className="choices">
+        {field.kind === 'row' && !field.isRequired && (
+          <label>
+            <input type="radio" checked={chosen.length === 0} onChange={() => onChange(null)} /> {t.none}
+          </label>
+        )}
+        {own.map(choice)}
+        {builtIn.length > 0 && (
+          // What a search found is open.
+          <details
+            key={search}
+            open={search.length > 1 || own.length === 0 || builtIn.some(({ id }) => chosen.includes(id))}
+          >
+            <summary>{f.builtIn(formatNumber(builtIn.length))}</summary>
+            {builtIn.map(choice)}
+          </details>
+        )}
+        {data.length === 0 && !error && (
+          <small className="hint">{isPending ? t.loading : search ? t.noMatch : t.nothingToChoose}</small>
+        )}
+      </div>
+      {problem && <small className="problem">{problem}</small>}
+    </fieldset>
+  );
+}
+
+/** Its name is the label of the box; what it is for stands below, and is its description. */
+function OneChoice({
+  choice: { name, description },
+  type,
+  isChosen,
+  onToggle,
+}: {
+  readonly choice: Choice;
+  readonly type: 'radio' | 'checkbox';
+  readonly isChosen: boolean;
+  readonly onToggle: () => void;
+}) {
+  const id = useId();
+  return (
+    <label>
+      <input
+        type={type}
+        checked={isChosen}
+        onChange={onToggle}
+        aria-labelledby={`${id}-name`}
+        {...(description ? { 'aria-describedby': `${id}-about` } : {})}
+      />
+      <span>
+        <bdi id={`${id}-name`}>{name}</bdi>
+        {description && (
+          <small id={`${id}-about`} className="hint">
+            {description}
+          </small>
+        )}
+      </span>
+    </label>
+  );
+}

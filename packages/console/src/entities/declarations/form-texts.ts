@@ -1,0 +1,126 @@
+import type { Texts } from '../../i18n/language.ts';
+
+interface FormTexts {
+  readonly required: string;
+  readonly builtIn: (count: string) => string;
+  readonly preview: string;
+  /** What comes after the preview, and that nothing has happened before it; with the label of the last button. */
+  readonly stepOne: (act: string) => string;
+  readonly stepTwo: (act: string) => string;
+  readonly impact: string;
+  readonly nobody: string;
+  readonly truncated: string;
+  readonly gains: string;
+  readonly loses: string;
+  readonly changes: string;
+  readonly user: string;
+  readonly key: string;
+  readonly newUser: string;
+  readonly newKey: string;
+  readonly conditional: string;
+  readonly noJson: string;
+  readonly secret: string;
+  readonly secretOnce: string;
+  readonly secretKept: string;
+  readonly download: string;
+}
+
+export const formTexts: Texts<FormTexts> = {
+  en: {
+    required: 'This is needed.',
+    builtIn: (count) => `Built-in ones (${count})`,
+    preview: 'Show what changes',
+    stepOne: (act) => `Step 1 of 2: see who gains and loses what. “${act}” comes after it.`,
+    stepTwo: (act) => `Step 2 of 2: nothing has changed yet. “${act}” does what stands above.`,
+    impact: 'What this changes',
+    nobody: 'Nobody gains or loses a permission.',
+    truncated: 'More are affected than could be compared; the list is not complete.',
+    gains: 'gains',
+    loses: 'loses',
+    changes: 'keeps under another condition',
+    user: 'User',
+    key: 'API key',
+    newUser: 'The new user',
+    newKey: 'The new API key',
+    conditional: 'under a condition',
+    noJson: 'Not valid JSON.',
+    secret: 'Your secret',
+    secretOnce:
+      'It is shown only now. Copy or download it, and keep it where your other secrets are; then you can close this.',
+    secretKept: 'I have stored it',
+    download: 'Download',
+  },
+  de: {
+    required: 'Das wird benötigt.',
+    builtIn: (count) => `Eingebaute (${count})`,
+    preview: 'Zeigen, was sich ändert',
+    stepOne: (act) => `Schritt 1 von 2: sehen, wer was erhält und verliert. Danach kommt „${act}“.`,
+    stepTwo: (act) => `Schritt 2 von 2: Noch hat sich nichts geändert. „${act}“ tut, was darüber steht.`,
+    impact: 'Was sich dadurch ändert',
+    nobody: 'Niemand gewinnt oder verliert eine Berechtigung.',
+    truncated: 'Mehr sind betroffen, als verglichen werden konnten; die Liste ist nicht vollständig.',
+    gains: 'erhält',
+    loses: 'verliert',
+    changes: 'behält unter anderer Bedingung',
+    user: 'Person',
+    key: 'API-Schlüssel',
+    newUser: 'Die neue Person',
+    newKey: 'Der neue API-Schlüssel',
+    conditional: 'unter einer Bedingung',
+    noJson: 'Das ist kein JSON.',
+    secret: 'Ihr Geheimnis',
+    secretOnce:
+      'Es wird nur jetzt gezeigt. Kopieren Sie es oder laden Sie es herunter, und bewahren Sie es bei Ihren anderen Geheimnissen auf; dann können Sie dies schließen.',
+    secretKept: 'Ich habe es gespeichert',
+    download: 'Herunterladen',
+  },
+  es: {
+    required: 'Esto es necesario.',
+    builtIn: (count) => `Integrados (${count})`,
+    preview: 'Mostrar qué cambia',
+    stepOne: (act) => `Paso 1 de 2: vea quién gana y pierde qué. Después viene «${act}».`,
+    stepTwo: (act) => `Paso 2 de 2: aún no ha cambiado nada. «${act}» hace lo que aparece arriba.`,
+    impact: 'Qué cambia',
+    nobody: 'Nadie gana ni pierde un permiso.',
+    truncated: 'Afecta a más de los que se pudieron comparar; la lista no está completa.',
+    gains: 'gana',
+    loses: 'pierde',
+    changes: 'conserva con otra condición',
+    user: 'Usuario',
+    key: 'Clave de API',
+    newUser: 'El nuevo usuario',
+    newKey: 'La nueva clave de API',
+    conditional: 'con una condición',
+    noJson: 'Esto no es JSON.',
+    secret: 'Su secreto',
+    secretOnce:
+      'Solo se muestra ahora. Cópielo o descárguelo, y guárdelo donde estén sus otros secretos; entonces puede cerrar esto.',
+    secretKept: 'Lo he guardado',
+    download: 'Descargar',
+  },
+  fr: {
+    required: 'Ceci est nécessaire.',
+    builtIn: (count) => `Intégrés (${count})`,
+    preview: 'Montrer ce qui change',
+    stepOne: (act) => `Étape 1 sur 2 : voyez qui gagne et perd quoi. « ${act} » vient ensuite.`,
+    stepTwo: (act) => `Étape 2 sur 2 : rien n’a encore changé. « ${act} » fait ce qui figure au-dessus.`,
+    impact: 'Ce que cela change',
+    nobody: 'Personne ne gagne ni ne perd de permission.',
+    truncated:
+      'Plus de sujets sont concernés qu’il n’a été possible d’en comparer ; la liste n’est pas complète.',
+    gains: 'gagne',
+    loses: 'perd',
+    changes: 'garde sous une autre condition',
+    user: 'Utilisateur',
+    key: 'Clé d’API',
+    newUser: 'Le nouvel utilisateur',
+    newKey: 'La nouvelle clé d’API',
+    conditional: 'sous une condition',
+    noJson: 'Ce n’est pas du JSON.',
+    secret: 'Votre secret',
+    secretOnce:
+      'Il n’est affiché que maintenant. Copiez-le ou téléchargez-le, et conservez-le avec vos autres secrets ; vous pourrez alors fermer ceci.',
+    secretKept: 'Je l’ai conservé',
+    download: 'Télécharger',
+  },
+};

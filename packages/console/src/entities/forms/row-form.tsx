@@ -1,0 +1,102 @@
+import { useState } from 'react';
+import type { Api } from '@doorward/node/client';
+import { useQueryClient, type QueryClient } from '@tanstack/react-query';
+import { useChange } from '../../api/use-api.ts';
+import { common } from '../../i18n/common.ts';
+import { useTexts } from '../../i18n/language.ts';
+import { EntityForm, type Refused } from './entity-form.tsx';
+import type { Impact, Row } from '../declarations/entity.ts';
+import type { FormField, Values } from '../declarations/form-field.ts';
+
+/**
+ * The form of a row that exists. A change of harmless fields alone is shown at once; if the service refuses it, the row is
+ * put back and the form opens again, with what was typed and the reason. It stays in the page while it is closed.
+ */
+export function RowForm({
+  noun,
+  row,
+  title,
+  fields,
+  save,
+  preview,
+  proposal,
+  isOpen,
+  onOpen,
+  onClose,
+  onSaved = onClose,
+  onDiscard = onClose,
+}: {
+  readonly noun: string;
+  readonly row: Row;
+  readonly title: string;
+  readonly fields: readonly FormField[];
+  readonly save: (api: Api, values: Values) => Promise<unknown>;
+  readonly preview?: ((api: Api, values: Values) => Promise<Impact>) | undefined;
+  readonly proposal?: Values | undefined;
+  readonly isOpen: boolean;
+  readonly onOpen: () => void;
+  readonly onSaved?: () => void;
+  /** After the user has discarded their changes. */
+  readonly onDiscard?: () => void;
+  readonly onClose: () => void;
+}) {
+  const c = useTexts(common);
+  const queries = useQueryClient();
+  const [refused, setRefused] = useState<Refused | null>(null);
+  const atOnce = useChange(save, {
+    expected: (expectation, values) =>
+      expectation.rows<Row>(
+        noun,
+        ({ id }) => id === row.id,
+        (before) => ({ ...before, ...membersOf(before, values, queries) }),
+      ),
+  });
+  if (!isOpen) return null;
+  const close = (): void => {
+    setRefused(null);
+    onClose();
+  };
+  return (
+    <EntityForm
+      title={title}
+      submitLabel={c.save}
+      fields={fields}
+      save={save}
+      // A form that opens before the row was read again would begin with the former values, and write them back.
+      row={{ noun, id: row.id }}
+      preview={preview}
+      proposal={proposal}
+      refused={refused}
+      saveAtOnce={(values) => {
+        close();
+        atOnce.mutate(values, {
+          onError: (error) => {
+            setRefused({ values, error });
+            onOpen();
+          },
+        });
+      }}
+      onDone={() => {
+        setRefused(null);
+        onSaved();
+      }}
+      onDiscard={() => {
+        setRefused(null);
+        onDiscard();
+      }}
+      onClose={close}
+    />
+  );
+}
+
+/** Those values of the form that the row has too. The form has the ids of tags; the page shows their names and colours. */
+function membersOf(row: Row, values: Values, queries: QueryClient): Values {
+  const { tagIds, ...others } = values;
+  const members = Object.fromEntries(Object.entries(others).filter(([name]) => name in row));
+  if (!Array.isArray(tagIds) || !('tags' in row)) return members;
+  const read = queries
+    .getQueriesData<readonly { readonly id: string }[]>({ queryKey: ['Tag'] })
+    .flatMap(([, data]) => (Array.isArray(data) ? (data as readonly { readonly id: string }[]) : []));
+  const tags = tagIds.flatMap((id) => read.find((tag) => tag.id === id) ?? []);
+  return { ...members, tags };
+}

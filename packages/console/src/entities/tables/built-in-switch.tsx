@@ -1,0 +1,31 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useTexts, type Texts } from '../../i18n/language.ts';
+
+const texts: Texts<string> = {
+  en: 'Show the built-in ones too',
+  de: 'Auch eingebaute zeigen',
+  es: 'Mostrar también los integrados',
+  fr: 'Montrer aussi ce qui est intégré',
+};
+
+/** Built-in rows are many and never change: a list shows them when asked, as the address says. */
+export function BuiltInSwitch({ isOn }: { readonly isOn: boolean }) {
+  const t = useTexts(texts);
+  const navigate = useNavigate();
+  return (
+    <label className="switch">
+      <input
+        type="checkbox"
+        checked={isOn}
+        onChange={() =>
+          void navigate({
+            to: '.',
+            search: (before) => ({ ...before, builtIn: isOn ? undefined : 'yes' }),
+            replace: true,
+          })
+        }
+      />
+      <span>{t}</span>
+    </label>
+  );
+}

@@ -1,0 +1,49 @@
+import { useState } from 'react';
+import { common } from '../../i18n/common.ts';
+import { useTexts } from '../../i18n/language.ts';
+import { readSetting, writeSetting } from '../../settings.ts';
+import type { Column } from '../../ui/tables/table.tsx';
+
+/** The columns that the user has hidden in the lists of a noun; the browser keeps them. */
+export function useHiddenColumns(noun: string): {
+  readonly hidden: ReadonlySet<string>;
+  readonly toggle: (key: string) => void;
+} {
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(
+    () => new Set((readSetting(`columns.${noun}`) ?? '').split(',').filter(Boolean)),
+  );
+  return {
+    hidden,
+    toggle: (key) => {
+      const next = new Set(hidden);
+      if (!next.delete(key)) next.add(key);
+      setHidden(next);
+      writeSetting(`columns.${noun}`, next.size === 0 ? null : [...next].join(','));
+    },
+  };
+}
+
+/** Chooses the columns of a list. The first one names the row and stays. */
+export function ColumnChoice<R>({
+  columns,
+  hidden,
+  onToggle,
+}: {
+  readonly columns: readonly Column<R>[];
+  readonly hidden: ReadonlySet<string>;
+  readonly onToggle: (key: string) => void;
+}) {
+  const t = useTexts(common);
+  return (
+    <details className="column-choice">
+      <summary>{t.chosenColumns}</summary>
+      <div className="choices" role="group" aria-label={t.chosenColumns}>
+        {columns.slice(1).map(({ key, label }) => (
+          <label key={key}>
+            <input type="checkbox" checked={!hidden.has(key)} onChange={() => onToggle(key)} /> {label}
+          </label>
+        ))}
+      </div>
+    </details>
+  );
+}

@@ -1,0 +1,17 @@
+import { readSetting, writeSetting } from '../../settings.ts';
+
+/** Light, dark, or as the system has it. */
+export const themes = ['system', 'light', 'dark'] as const;
+export type Theme = (typeof themes)[number];
+
+export const theme = (): Theme => themes.find((name) => name === readSetting('theme')) ?? 'system';
+
+export function applyTheme(next: Theme = theme()): void {
+  if (next === 'system') delete document.documentElement.dataset['theme'];
+  else document.documentElement.dataset['theme'] = next;
+}
+
+export function setTheme(next: Theme): void {
+  writeSetting('theme', next === 'system' ? null : next);
+  applyTheme(next);
+}

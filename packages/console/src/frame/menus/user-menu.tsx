@@ -1,0 +1,81 @@
+import { useState } from 'react';
+import { Link, useLocation } from '@tanstack/react-router';
+import {
+  languageNames,
+  languages,
+  setLanguage,
+  useLanguage,
+  useTexts,
+  type Language,
+} from '../../i18n/language.ts';
+import { ownPages } from '../../pages/me/pages.ts';
+import { useMe } from '../../scopes/use-scopes.ts';
+import { signOut } from '../../session/session.ts';
+import { frameTexts } from '../texts/frame-texts.ts';
+import { setTheme, theme, themes, type Theme } from './theme.ts';
+
+/** Who is signed in, their own pages, the look, and the way out. */
+export function UserMenu() {
+  const t = useTexts(frameTexts);
+  const language = useLanguage();
+  const { data: me } = useMe();
+  const [look, setLook] = useState<Theme>(theme);
+  const { pathname } = useLocation();
+  return (
+    // A new page closes the menu, and so do Escape and a step out of it.
+    <details
+      key={pathname}
+      className="user-menu"
+      onBlur={({ currentTarget, relatedTarget }) => {
+        if (!currentTarget.contains(relatedTarget)) currentTarget.open = false;
+      }}
+      onKeyDown={({ currentTarget, key }) => {
+        if (key !== 'Escape') return;
+        currentTarget.open = false;
+        currentTarget.querySelector('summary')?.focus();
+      }}
+    >
+      <summary>
+        <bdi>{me?.user.name ?? t.you}</bdi>
+      </summary>
+      <div className="menu-body">
+        {me?.organizationId === null &&
+          ownPages.map(({ name, label }) => (
+            <Link key={name} to="/me/$page" params={{ page: name }}>
+              {label[language]}
+            </Link>
+          ))}
+        <label>
+          {t.language}
+          <select value={language} onChange={(event) => setLanguage(event.target.value as Language)}>
+            {languages.map((name) => (
+              <option key={name} value={name}>
+                {languageNames[name]}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          {t.theme}
+          <select
+            value={look}
+            onChange={(event) => {
+              const next = event.target.value as Theme;
+              setLook(next);
+              setTheme(next);
+            }}
+          >
+            {themes.map((name) => (
+              <option key={name} value={name}>
+                {t.themes[name]}
+              </option>
+            ))}
+          </select>
+        </label>
+        <button type="button" onClick={() => void signOut()}>
+          {t.signOut}
+        </button>
+      </div>
+    </details>
+  );
+}

@@ -1,0 +1,23 @@
+import { useMutation } from '@tanstack/react-query';
+import { useTexts } from '../../../i18n/language.ts';
+import { publicClient } from '../../../session/session.ts';
+import { announce } from '../../../ui/announcer.tsx';
+import { ErrorBox } from '../../../ui/error-box.tsx';
+import { ownTexts } from './own-texts.ts';
+
+/** Sends the mail that verifies an address once more. */
+export function SendAgain({ email }: { readonly email: string }) {
+  const t = useTexts(ownTexts);
+  const send = useMutation({
+    mutationFn: () => publicClient().api.resendVerification({ email }),
+    onSuccess: () => announce(t.mailSent),
+  });
+  return (
+    <>
+      <button type="button" className="quiet" disabled={send.isPending} onClick={() => send.mutate()}>
+        {t.sendAgain}
+      </button>
+      {send.error && <ErrorBox error={send.error} />}
+    </>
+  );
+}

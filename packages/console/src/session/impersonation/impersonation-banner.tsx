@@ -1,0 +1,85 @@
+import { useSyncExternalStore } from 'react';
+import { DoorwardError, type Api } from '@doorward/node/client';
+import { useChange } from '../../api/use-api.ts';
+import { formatDateTime } from '../../i18n/format.ts';
+import { useTexts, type Texts } from '../../i18n/language.ts';
+import { announce } from '../../ui/announcer.tsx';
+import { useTicks } from '../../ui/times/clock.ts';
+import { ErrorBox } from '../../ui/error-box.tsx';
+import {
+  forgetImpersonation,
+  onImpersonationChange,
+  runningImpersonation,
+  storedImpersonation,
+} from './impersonation.ts';
+
+interface BannerTexts {
+  readonly acting: (name: string, until: string) => string;
+  readonly end: string;
+  readonly ended: string;
+}
+
+const texts: Texts<BannerTexts> = {
+  en: {
+    acting: (name, until) => `Your token acts for ${name}, until ${until}.`,
+    end: 'End',
+    ended: 'The token no longer works.',
+  },
+  de: {
+    acting: (name, until) => `Ihr Token handelt für ${name}, bis ${until}.`,
+    end: 'Beenden',
+    ended: 'Das Token gilt nicht mehr.',
+  },
+  es: {
+    acting: (name, until) => `Su token actúa en nombre de ${name}, hasta ${until}.`,
+    end: 'Terminar',
+    ended: 'El token ya no funciona.',
+  },
+  fr: {
+    acting: (name, until) => `Votre jeton agit au nom de ${name}, jusqu’à ${until}.`,
+    end: 'Mettre fin',
+    ended: 'Le jeton ne fonctionne plus.',
+  },
+};
+
+const INSTALLATION = { tenant: 'installation', id: '00000000-0000-0000-0000-000000000000' } as const;
+
+/** Ends an impersonation. That it ended before, by its user or by time, is no error. */
+async function end(api: Api, id: string): Promise<void> {
+  try {
+    await api.endImpersonation({ scope: INSTALLATION, id });
+  } catch (error) {
+    if (!(error instanceof DoorwardError) || error.code !== 'NOT_FOUND') throw error;
+  }
+}
+
+/** Says for whom an operator has a token while it lives, and ends it. */
+export function ImpersonationBanner() {
+  const t = useTexts(texts);
+  useTicks();
+  const stored = useSyncExternalStore(onImpersonationChange, storedImpersonation);
+  const running = runningImpersonation(stored, Date.now());
+  const ending = useChange(end);
+  if (!running) return null;
+  const { id, name, until } = running;
+  return (
+    <div className="banner row" role="status">
+      {t.acting(name, formatDateTime(new Date(until).toISOString()))}
+      <button
+        type="button"
+        disabled={ending.isPending}
+        onClick={() =>
+          ending.mutate(id, {
+            onSuccess: () => {
+              forgetImpersonation();
+              announce(t.ended);
+            },
+          })
+        }
+      >
+        {t.end}
+      </button>
+      {ending.error && <ErrorBox error={ending.error} />}
+    </div>
+  );
+}

@@ -1,0 +1,57 @@
+import { useState } from 'react';
+import { formTexts } from '../../entities/declarations/form-texts.ts';
+import { common } from '../../i18n/common.ts';
+import { useTexts } from '../../i18n/language.ts';
+import { CopyButton } from '../copy-button.tsx';
+import { Dialog } from './dialog.tsx';
+
+/** A secret that is shown once. The dialog closes after it was copied or downloaded and the user says that they stored it. */
+export function SecretDialog({
+  title,
+  name,
+  secret,
+  onClose,
+}: {
+  /** What it is; without it a secret. */
+  readonly title?: string | undefined;
+  readonly name: string;
+  readonly secret: string;
+  readonly onClose: () => void;
+}) {
+  const t = useTexts(formTexts);
+  const c = useTexts(common);
+  const [isTaken, setTaken] = useState(false);
+  return (
+    <Dialog title={title ?? t.secret} onClose={() => undefined} isLocked>
+      {name !== title && <p>{name}</p>}
+      <pre className="secret">{secret}</pre>
+      <p>{t.secretOnce}</p>
+      <div className="buttons">
+        <CopyButton text={secret} label={c.copy} onCopy={() => setTaken(true)} />
+        <button
+          type="button"
+          className="quiet"
+          onClick={() => {
+            download(`${name}.txt`, secret);
+            setTaken(true);
+          }}
+        >
+          {t.download}
+        </button>
+        <button type="button" className="main" disabled={!isTaken} onClick={onClose}>
+          {t.secretKept}
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+/** Saves a text as a file. */
+export function download(name: string, text: string, type = 'text/plain'): void {
+  const address = URL.createObjectURL(new Blob([text], { type }));
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = name.replace(/[^\w.-]+/g, '-');
+  link.click();
+  URL.revokeObjectURL(address);
+}

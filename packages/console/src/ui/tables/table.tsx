@@ -1,0 +1,163 @@
+import { memo, useRef, type KeyboardEvent, type ReactNode } from 'react';
+import { useTexts } from '../../i18n/language.ts';
+import { common } from '../../i18n/common.ts';
+
+export interface Column<R> {
+  readonly key: string;
+  readonly label: string;
+  /** The name by which the API sorts; without it the column does not sort. */
+  readonly sortField?: string;
+  readonly cell: (row: R) => ReactNode;
+  /** All of it, where the cell shows only the beginning. */
+  readonly full?: (row: R) => ReactNode;
+  /** The cell in a download. Needed where the cell is more than a text. */
+  readonly text?: (row: R) => string;
+}
+
+export interface Sort {
+  readonly field: string;
+  readonly isDescending: boolean;
+}
+
+/** Rows that the user has chosen, for what can be done with several at once. */
+interface Selection {
+  readonly ids: ReadonlySet<string>;
+  /** The same function at each rendering, so that rows which did not change are not rendered again. */
+  readonly onToggle: (ids: readonly string[], isSelected: boolean) => void;
+}
+
+/**
+ * Rows under headings; on a narrow screen each row is a card. `j`, `k` and the arrows move between rows, Enter opens the
+ * link of a row.
+ */
+export function Table<R extends { readonly id: string }>({
+  label,
+  columns,
+  rows,
+  sort,
+  onSort,
+  nameOf,
+  selection,
+}: {
+  readonly label: string;
+  readonly columns: readonly Column<R>[];
+  readonly rows: readonly R[];
+  readonly sort?: Sort | null;
+  readonly onSort?: (sort: Sort) => void;
+  /** What a box that selects a row is called. */
+  readonly nameOf?: (row: R) => string;
+  readonly selection?: Selection | undefined;
+}) {
+  const t = useTexts(common);
+  const body = useRef<HTMLTableSectionElement>(null);
+  return (
+    <table className="table" aria-label={label}>
+      <thead>
+        <tr>
+          {selection && (
+            <th scope="col" className="select">
+              <input
+                type="checkbox"
+                aria-label={t.selectAll}
+                checked={rows.every(({ id }) => selection.ids.has(id))}
+                onChange={(event) =>
+                  selection.onToggle(
+                    rows.map(({ id }) => id),
+                    event.target.checked,
+                  )
+                }
+              />
+            </th>
+          )}
+          {columns.map((column) => {
+            const sorted = sort && sort.field === column.sortField ? sort : null;
+            const direction = sorted?.isDescending ? 'descending' : 'ascending';
+            return (
+              <th key={column.key} scope="col" {...(sorted ? { 'aria-sort': direction } : {})}>
+                {column.sortField !== undefined && onSort ? (
+                  <button
+                    type="button"
+                    className="sort"
+                    title={t.sortBy(column.label)}
+                    onClick={() =>
+                      onSort({
+                        field: column.sortField ?? '',
+                        isDescending: sorted ? !sorted.isDescending : false,
+                      })
+                    }
+                  >
+                    {column.label}
+                    <span aria-hidden="true">{sorted ? (sorted.isDescending ? ' ↓' : ' ↑') : ''}</span>
+                  </button>
+                ) : (
+                  column.label
+                )}
+              </th>
+            );
+          })}
+        </tr>
+      </thead>
+      <tbody ref={body} onKeyDown={(event) => moveFocus(event, body.current)}>
+        {rows.map((row) => (
+          <TableRow
+            key={row.id}
+            row={row}
+            columns={columns as readonly Column<never>[]}
+            selectLabel={nameOf ? t.selectRow(nameOf(row)) : ''}
+            isSelected={selection?.ids.has(row.id) ?? false}
+            onToggle={selection?.onToggle}
+          />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+const TableRow = memo(function TableRow({
+  row,
+  columns,
+  selectLabel,
+  isSelected,
+  onToggle,
+}: {
+  readonly row: { readonly id: string };
+  readonly columns: readonly Column<never>[];
+  readonly selectLabel: string;
+  readonly isSelected: boolean;
+  readonly onToggle: Selection['onToggle'] | undefined;
+}) {
+  return (
+    <tr className={isSelected ? 'selected' : ''}>
+      {onToggle && (
+        <td className="select">
+          <input
+            type="checkbox"
+            aria-label={selectLabel}
+            checked={isSelected}
+            onChange={(event) => onToggle([row.id], event.target.checked)}
+          />
+        </td>
+      )}
+      {columns.map((column) => (
+        <td key={column.key} data-label={column.label}>
+          {/* One box, so that a card has its label and its value beside each other. */}
+          <div>{column.cell(row as never)}</div>
+        </td>
+      ))}
+    </tr>
+  );
+});
+
+const moves: Readonly<Record<string, number>> = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 };
+
+/** Moves the focus to the first link of the next or previous row. */
+function moveFocus(event: KeyboardEvent, body: HTMLTableSectionElement | null): void {
+  const move = moves[event.key];
+  if (move === undefined || !body || !(event.target instanceof HTMLAnchorElement)) return;
+  const links = [...body.rows].flatMap((row) => row.querySelector('a') ?? []);
+  const at = links.findIndex((link) => link.closest('tr')?.contains(event.target as Node));
+  const next = links[at + move];
+  if (!next) return;
+  event.preventDefault();
+  next.focus();
+}

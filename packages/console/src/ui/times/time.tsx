@@ -1,0 +1,15 @@
+import { formatDateTime, formatRelative } from '../../i18n/format.ts';
+import { useLanguage } from '../../i18n/language.ts';
+import { useTicks } from './clock.ts';
+
+/** A time as people say it; the exact one stands in the title. */
+export function Time({ iso }: { readonly iso: string | null }) {
+  useLanguage();
+  useTicks();
+  if (iso === null) return <>–</>;
+  return (
+    <time dateTime={iso} title={formatDateTime(iso)}>
+      {formatRelative(iso)}
+    </time>
+  );
+}
