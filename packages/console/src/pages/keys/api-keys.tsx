@@ -3,6 +3,7 @@ import type { components } from '@doorward/node/client';
 import { chipsColumn, textColumn, timeColumn } from '../../entities/columns.tsx';
 import { EntityPage } from '../../entities/entity-page.tsx';
 import type { Entity } from '../../entities/entity.ts';
+import { formInput } from '../../entities/form-field.ts';
 import { idOf, type Scope } from '../../scopes/scope.ts';
 import { useMe } from '../../scopes/use-scopes.ts';
 import { useRights, useScope } from '../../scopes/use-scope.ts';
@@ -97,7 +98,7 @@ const keysOfProject = (scope: Scope, creation: KeyCreation): Entity<ApiKey, ApiK
     // A key that acts as a user belongs to them, in this project.
     const owner =
       actsAs === 'role' ? {} : { scope: { tenant: 'projectUser', id: `${idOf(scope)}:${String(user)}` } };
-    return api.createApiKey({ ...input, ...owner } as never);
+    return api.createApiKey(formInput<'createApiKey'>({ ...input, ...owner }));
   },
 });
 

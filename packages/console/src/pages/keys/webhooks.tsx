@@ -3,6 +3,7 @@ import { chipsColumn, textColumn, timeColumn } from '../../entities/columns.tsx'
 import { EntityPage } from '../../entities/entity-page.tsx';
 import type { Entity } from '../../entities/entity.ts';
 import { descriptionField } from '../../entities/fields.ts';
+import { formInput } from '../../entities/form-field.ts';
 import { useTexts } from '../../i18n/language.ts';
 import { Time } from '../../ui/time.tsx';
 import { subscriptionChoices } from './event-choices.ts';
@@ -99,7 +100,7 @@ const webhooks: Entity<Subscription, WebhookTexts> = {
       initial: subscription?.active ?? true,
     },
   ],
-  create: (api, input) => api.createWebhookSubscription(input as never),
+  create: (api, input) => api.createWebhookSubscription(formInput<'createWebhookSubscription'>(input)),
   update: (api, input) => api.updateWebhookSubscription(input),
   remove: (api, input) => api.deleteWebhookSubscription(input),
   secretOf: (answer) => (answer as components['schemas']['WebhookSubscriptionWithSecret']).secret,

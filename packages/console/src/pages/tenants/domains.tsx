@@ -2,6 +2,7 @@ import type { components } from '@doorward/node/client';
 import { textColumn, timeColumn } from '../../entities/columns.tsx';
 import { EntityPage } from '../../entities/entity-page.tsx';
 import type { Entity } from '../../entities/entity.ts';
+import { formInput } from '../../entities/form-field.ts';
 import { onlyRow } from '../../entities/only-row.ts';
 import { useTexts } from '../../i18n/language.ts';
 import { useRights, useScope } from '../../scopes/use-scope.ts';
@@ -47,7 +48,7 @@ const domains: Entity<Domain, DomainTexts> = {
       initial: '',
     },
   ],
-  create: (api, input) => api.createOrganizationDomain(input as never),
+  create: (api, input) => api.createOrganizationDomain(formInput<'createOrganizationDomain'>(input)),
   remove: (api, input) => api.deleteOrganizationDomain(input),
   details: (domain) => <Details domain={domain} />,
   actions: (domain) => <Verification domain={domain} />,

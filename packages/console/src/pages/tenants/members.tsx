@@ -3,6 +3,7 @@ import type { components } from '@doorward/node/client';
 import { textColumn, timeColumn } from '../../entities/columns.tsx';
 import { EntityPage } from '../../entities/entity-page.tsx';
 import type { Entity } from '../../entities/entity.ts';
+import { formInput } from '../../entities/form-field.ts';
 import { onlyRow } from '../../entities/only-row.ts';
 import { useMe } from '../../scopes/use-scopes.ts';
 import { roleChoices } from '../access/choices.ts';
@@ -51,7 +52,8 @@ const membersFor = (ownId: string | undefined): Entity<Member, MemberTexts> => (
       initial: member?.roleId ?? null,
     },
   ],
-  update: (api, { id, ...input }) => api.updateOrganizationMember({ ...input, userId: id } as never),
+  update: (api, { id, ...input }) =>
+    api.updateOrganizationMember(formInput<'updateOrganizationMember'>(input, { userId: id })),
   hasImpact: true,
   // The service lets nobody change their own role.
   isFixed: ({ id }) => id === ownId,
