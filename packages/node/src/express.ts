@@ -54,10 +54,12 @@ export function guard(doorward: Doorward, defaults: GuardOptions<Request> = {}):
   const handlerOf =
     (requirement: Requirement<never>): GuardHandler =>
     (request, response, next) => {
+      // Requirements of all routes have one type here: each reads only requests of its own route.
       const call = nodeCall(request as never, request, response);
       const answered = admit(doorward, requirement, call).finally(call.settle);
       answered
         .then((answer) => {
+          // The type of the response is that of the route, whose place the refusal takes.
           if (answer)
             return void response
               .status(answer.status)

@@ -50,6 +50,7 @@ export function guard(doorward: Doorward, defaults: GuardOptions<FastifyRequest>
   const hookOf =
     (requirement: Requirement<never>): GuardHook =>
     async (request, reply) => {
+      // Requirements of all routes have one type here: each reads only requests of its own route.
       const call = nodeCall(request as never, request.raw, reply.raw);
       const answer = await admit(doorward, requirement, call).finally(call.settle);
       if (answer) return reply.code(answer.status).headers(answer.headers).send(answer.body);

@@ -163,11 +163,9 @@ function guarded(permission: Permission | undefined, options: NestPermissionOpti
   return applyDecorators(UseGuards(mixin(DoorwardGuard)));
 }
 
-/** Fastify's replies and Express's responses both have this. */
-interface NestResponse {
-  readonly raw?: ServerResponse;
-  header(name: string, value: string): unknown;
-}
+/** Fastify wraps the objects of Node, and those of Express are these. */
+type Wrapped<T> = { readonly raw: T } | (T & { readonly raw?: undefined });
+type NestResponse = Wrapped<ServerResponse> & { header(name: string, value: string): unknown };
 
 async function canActivate(
   { doorward, defaults, followRevisions }: Setup,
@@ -178,10 +176,10 @@ async function canActivate(
   if (execution.getType() !== 'http')
     throw new Error('RequirePermission and RequireSignedIn guard HTTP routes only.');
   const http = execution.switchToHttp();
-  const request = http.getRequest<NestRequest & { readonly raw?: IncomingMessage }>();
+  const request = http.getRequest<NestRequest & Wrapped<IncomingMessage>>();
   const response = http.getResponse<NestResponse>();
-  const raw = response.raw ?? (response as unknown as ServerResponse);
-  const call = nodeCall<NestRequest>(request, request.raw ?? (request as unknown as IncomingMessage), raw);
+  const raw = response.raw ?? response;
+  const call = nodeCall<NestRequest>(request, request.raw ?? request, raw);
   const answer = await admit(doorward, requirementOf(permission, defaults, options), call).finally(
     call.settle,
   );

@@ -21,7 +21,7 @@ export const whoCan: Command = {
     const context = await contextOf(run, options);
     const doorward = await connection.questions();
     const items = [];
-    for await (const item of doorward.whoCan(asked, context, { signal })) items.push(item);
-    terminal.list(items as unknown as Record<string, unknown>[], columns, null);
+    for await (const item of doorward.whoCan(asked, context, { signal })) items.push({ ...item });
+    terminal.list(items, columns, null);
   },
 };

@@ -14,5 +14,4 @@ type AnyOperation = ((input: Row, options: { signal: AbortSignal }) => Promise<u
 };
 
 /** An operation by its name: the declarations of nouns and `doorward api` name them. */
-export const operationOf = ({ api }: Client, name: OperationName): AnyOperation =>
-  (api as unknown as Readonly<Record<string, AnyOperation>>)[name] as AnyOperation;
+export const operationOf = ({ api }: Client, name: OperationName): AnyOperation => api[name] as AnyOperation;

@@ -84,7 +84,7 @@ export type Noun = NounParts<never, never> & {
 /** Holds the fields of a noun against the types of its operations. */
 export const noun = <C extends OperationName = never, U extends OperationName = never>(
   parts: NounParts<C, U>,
-): Noun => parts as unknown as Noun;
+): Noun => parts as Noun;
 
 /** The members of an input that say which one is meant. */
 export const targetOf = ({ idMember = 'id', ownScope }: Noun, id: string): Row => ({

@@ -33,7 +33,7 @@ export const apply: Command = {
     const { version, planHash } = file.plan;
     const input = {
       id,
-      policy: file.policy as never,
+      policy: file.policy,
       ifVersion: version,
       planHash,
       allowDelete: file.allowDelete,

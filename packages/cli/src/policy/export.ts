@@ -1,3 +1,4 @@
+import type { PolicyDocument } from '@doorward/decision/document';
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { components } from '@doorward/node';
@@ -26,7 +27,9 @@ export const exportPolicy: Command = {
     if (run.terminal.isJson) return run.terminal.json(state);
     const { withoutDefaults } = await import('@doorward/decision/document');
     const { stringify } = await import('yaml');
-    const text = stringify(withoutDefaults(state.document as never), { lineWidth: 100 });
+    // The service answers the complete form.
+    const document = state.document as Pick<PolicyDocument, keyof PolicyDocument>;
+    const text = stringify(withoutDefaults(document), { lineWidth: 100 });
     for (const { code, kind, key } of state.warnings)
       run.terminal.note(`Left out: ${leftOut[code](`${kind.slice(0, -1)} ${visible(key)}`)}.`);
     const out = options.text('out');

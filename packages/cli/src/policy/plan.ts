@@ -54,7 +54,7 @@ export async function planned(
   const { policy, placeOf } = await readPolicy(run, path);
   const { doorward, id } = await inProject(run);
   const allowDelete = options.flag('allowDelete');
-  const input = { id, policy: policy as never, allowDelete };
+  const input = { id, policy, allowDelete };
   const answer = withPlaces(placeOf, doorward.api.planPolicy(input, { signal: run.signal }));
   return { plan: await run.terminal.waiting(answer), policy, allowDelete, placeOf };
 }

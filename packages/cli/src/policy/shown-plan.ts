@@ -5,13 +5,18 @@ import { visible } from '../output/text.ts';
 
 export type Plan = components['schemas']['PolicyPlan'];
 type Change = Plan['changes'][number];
+/** What is shown of a plan; a comparison of two versions has it too. */
+type ShownPlan = Pick<
+  Plan,
+  'changes' | 'documentDiffers' | 'impact' | 'tests' | 'blocked' | 'drift' | 'warnings'
+>;
 type Fields = Change['fields'];
 
 const signs = { create: '+', adopt: '~', update: '~', rename: '~', delete: '-' } as const;
 const colors = { create: 32, adopt: 33, update: 33, rename: 33, delete: 31 } as const;
 
 /** A plan for people: what changes, who gains and who loses, what is in the way. */
-export function planLines(plan: Plan, terminal: Terminal): string[] {
+export function planLines(plan: ShownPlan, terminal: Terminal): string[] {
   const { changes, impact, tests, blocked, drift, warnings } = plan;
   const failed = tests.filter(({ passed }) => !passed);
   return [
@@ -61,7 +66,7 @@ export const isRefused = ({ blocked, tests }: Plan): boolean =>
 export const hasChanges = ({ changes, documentDiffers }: Plan): boolean =>
   changes.length > 0 || documentDiffers;
 
-const withoutChanges = ({ documentDiffers }: Plan): string =>
+const withoutChanges = ({ documentDiffers }: Pick<Plan, 'documentDiffers'>): string =>
   documentDiffers ? 'No row changes; the tests or the mode of the document differ.' : 'No changes.';
 
 function summaryOf(changes: readonly Change[]): string {

@@ -2,7 +2,7 @@ import type { Command } from '../command.ts';
 import { usageFault } from '../fault.ts';
 import type { Column } from '../output/table.ts';
 import { inProject } from './policy-scope.ts';
-import { planLines, type Plan } from './shown-plan.ts';
+import { planLines } from './shown-plan.ts';
 
 const columns: readonly Column[] = [
   { name: 'version', of: 'number' },
@@ -46,7 +46,7 @@ export const diff: Command = {
       blocked: [],
       drift: [],
       warnings: [],
-    } as unknown as Plan;
+    };
     run.terminal.answer(planLines(shown, run.terminal).join('\n'), answer);
   },
 };

@@ -34,17 +34,20 @@ export async function* readUsers(
 }
 
 async function* linesOfJson(file: string): AsyncGenerator<UserEntry> {
-  const lines = createInterface({ input: createReadStream(file), crlfDelay: Infinity });
+  const input = createReadStream(file);
+  const lines = createInterface({ input, crlfDelay: Infinity });
   // A file that cannot be opened ends the interface without an error.
   let line = 0;
-  for await (const text of failing(lines)) {
+  for await (const text of failing(lines, input)) {
     line += 1;
     if (text.trim() !== '') yield { place: { line }, ...parsedLine(text) };
   }
 }
 
-function failing(lines: ReturnType<typeof createInterface>): AsyncIterable<string> {
-  const { input } = lines as unknown as { readonly input: NodeJS.ReadableStream };
+function failing(
+  lines: ReturnType<typeof createInterface>,
+  input: NodeJS.ReadableStream,
+): AsyncIterable<string> {
   const failure = new Promise<never>((_, reject) => input.once('error', reject));
   failure.catch(() => undefined);
   const iterator = lines[Symbol.asyncIterator]();

@@ -1,4 +1,4 @@
-import type { Client } from '@doorward/node/client';
+import type { Client, components } from '@doorward/node/client';
 import { randomUUID } from 'node:crypto';
 import { shownFault } from '../fault.ts';
 import type { Run } from '../run.ts';
@@ -15,6 +15,8 @@ export interface Counts {
   claimed: number;
   readonly refused: (Place & { readonly message: string })[];
 }
+
+type UsersInput = components['schemas']['OperationInputs']['importUsers']['users'];
 
 interface Sent {
   readonly place: Place;
@@ -65,7 +67,9 @@ async function sendBatch(sending: Sending, batch: readonly Sent[]): Promise<void
   const { run, doorward, counts } = sending;
   let left = batch;
   while (left.length > 0) {
-    const input = { users: left.map(({ user }) => user) as never, validateOnly: run.flags.dryRun };
+    // The service checks what the file says of each.
+    const users = left.map(({ user }) => user) as UsersInput;
+    const input = { users, validateOnly: run.flags.dryRun };
     const answer = await run.terminal.waiting(
       doorward.api
         .importUsers(input, { signal: run.signal, idempotencyKey: randomUUID() })

@@ -62,6 +62,7 @@ export function EntityPage<R extends Row, T extends EntityTexts>({
           ...(q && q.length > 1 ? { search: q } : {}),
           ...(sort
             ? {
+                // Which fields an operation sorts by is in its type; this one is from a column.
                 sortField: sort.field as never,
                 sortOrder: sort.isDescending ? ('DESC' as const) : ('ASC' as const),
               }

@@ -45,7 +45,7 @@ export function EntityPanel<R extends Row, T extends EntityTexts>({
   const close = (): void =>
     void navigate({
       to: '/$tenant/$id/$page',
-      params: true as never,
+      params: ({ tenant = '', id: of = '', page = '' }) => ({ tenant, id: of, page }),
       search: (before) => ({ ...before, give: undefined }),
     });
   const show = (): void => setAct('show');
@@ -82,7 +82,7 @@ export function EntityPanel<R extends Row, T extends EntityTexts>({
         save={(api: Api) => entity.remove?.(api, target) as Promise<unknown>}
         preview={
           entity.hasImpact
-            ? (api) => entity.remove?.(api, { ...target, dryRun: true } as never) as Promise<Impact>
+            ? (api) => entity.remove?.(api, { ...target, dryRun: true }) as Promise<Impact>
             : undefined
         }
         onDone={close}

@@ -1,5 +1,5 @@
 import { targetOf } from './document.ts';
-import type { PolicyDocument } from './document.ts';
+import type { Members, PolicyDocument } from './document.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 type Rows = Readonly<Record<string, Row>>;
@@ -45,7 +45,8 @@ export function withDefaults(file: Readonly<Record<string, unknown>>): PolicyDoc
 
 /** The other way round: without members that have their default, so that a file is short. */
 export function withoutDefaults(document: PolicyDocument): Record<string, unknown> {
-  const short = mapped(document as unknown as Readonly<Record<string, unknown>>, (defaults, row) =>
+  const members: Members<PolicyDocument> = document;
+  const short = mapped(members, (defaults, row) =>
     Object.fromEntries(Object.entries(row).filter(([name, value]) => !isSame(value, defaults[name]))),
   );
   const isEmpty = (value: unknown): boolean =>
@@ -69,6 +70,7 @@ function mapped(
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .map(([key, row]) => [key, map(defaultsOf(key), row ?? {})]),
     );
+  // The values of a file are not checked here.
   return {
     version: 1,
     mode: document['mode'] ?? 'warn',

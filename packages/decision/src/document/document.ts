@@ -104,6 +104,9 @@ export interface PolicyTest {
   readonly expect: { readonly authorized: boolean; readonly reason?: string };
 }
 
+/** Its members by name: for the compiler, an interface is not a record, and what maps its members is one. */
+export type Members<T> = Pick<T, keyof T>;
+
 /** The kinds of rows, in the order in which they can be created; deleted in the opposite order. */
 export const documentKinds = [
   'tags',
@@ -115,6 +118,15 @@ export const documentKinds = [
   'webhooks',
 ] as const;
 export type DocumentKind = (typeof documentKinds)[number];
+
+/** The rows of a kind, for code that reads the members of every kind by their names. */
+export function rowsIn(
+  document: PolicyDocument,
+  kind: DocumentKind,
+): Keyed<Readonly<Record<string, unknown>>> {
+  const rows: { readonly [K in DocumentKind]: Keyed<Members<PolicyDocument[K][string]>> } = document;
+  return rows[kind];
+}
 
 /** Whether a resource is built in: their names begin with a capital letter, and no slug does. */
 export const isBuiltInNoun = (resource: string): boolean => /^[A-Z]/.test(resource);

@@ -73,7 +73,7 @@ declare module 'fastify' {
     /** Names of the parameters of an OAuth endpoint. */
     readonly oauth?: readonly string[] | undefined;
     /** Whether a body may be a form too. */
-    readonly takesForm?: true | FormAnswers<never> | undefined;
+    readonly takesForm?: true | FormAnswers | undefined;
     /** Errors of a standard with a form of its own. */
     readonly standardErrors?: Operation['standardErrors'] | undefined;
     /** An endpoint of AuthZEN. */
@@ -135,10 +135,12 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     if (method !== 'CONNECT' && !app.supportedMethods.includes(method)) app.addHttpMethod(method);
   }
   app.setValidatorCompiler(() => () => true);
-  app.decorateRequest('authentication', null as never);
-  app.decorateRequest('authenticate', null as never);
+  // A hook sets them before any handler reads them, so that their types have no null.
+  const unset = null as never;
+  app.decorateRequest('authentication', unset);
+  app.decorateRequest('authenticate', unset);
   app.decorateRequest('rate', null);
-  app.decorateRequest('network', null as never);
+  app.decorateRequest('network', unset);
   app.decorateRequest('route', null);
   decorateWithFlows(app, config);
 
@@ -152,7 +154,7 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     reply.header('x-request-id', shownRequestId(request)).headers(constantHeaders);
     assertHost(request);
     // The router matches `/roles/` with `/roles/:id` and an empty id.
-    if (hasEmptyParameter(request.params as object)) throw fail('NOT_FOUND');
+    if (hasEmptyParameter(request.params as Readonly<Record<string, unknown>>)) throw fail('NOT_FOUND');
     request.network = clientNetwork(request.ip, request.headers['x-forwarded-for'], proxies);
     request.authenticate = () => authenticate(request.headers.authorization, request.network.address);
     const authenticating = authenticateFor(request);
@@ -239,8 +241,8 @@ function requestLogOf(request: FastifyRequest, reply: FastifyReply): RequestLog 
   };
 }
 
-function hasEmptyParameter(parameters: object): boolean {
-  for (const name in parameters) if (name !== '*' && parameters[name as never] === '') return true;
+function hasEmptyParameter(parameters: Readonly<Record<string, unknown>>): boolean {
+  for (const name in parameters) if (name !== '*' && parameters[name] === '') return true;
   return false;
 }
 

@@ -1,5 +1,5 @@
 import type { Call, Principal, Services } from './context.ts';
-import type { NamedOperation, RateClass } from './operation.ts';
+import type { CallInput, NamedOperation, RateClass } from './operation.ts';
 
 /** How a call counts in the rate class of its operation. */
 interface Charge {
@@ -10,14 +10,14 @@ interface Charge {
 
 export function chargeFor(
   { limit }: NamedOperation,
-  input: unknown,
+  input: CallInput,
   call: Call,
   principal: Principal | null,
   services: Services,
 ): Charge | null {
-  const key = limit?.key(input as never, call, services) ?? null;
+  const key = limit?.key(input, call, services) ?? null;
   if (!limit || key === null) return null;
-  const points = limit.points?.(input as never) ?? 1;
+  const points = limit.points?.(input) ?? 1;
   return { cls: limit.class, key: key || credentialKey(principal, call), points };
 }
 
@@ -32,7 +32,7 @@ export function expectedCharge(
   const principal = call.authentication.ok ? call.authentication.principal : null;
   if (op.access !== 'public' && (!ok || (principal?.mfaPending && !op.allowedDuringMfa))) return null;
   const { success, data } = op.schema.safeParse(raw ?? {});
-  return success ? chargeFor(op, data, call, principal, services) : null;
+  return success ? chargeFor(op, data as CallInput, call, principal, services) : null;
 }
 
 /** The key of limits: the user or API key; without one, the network. */

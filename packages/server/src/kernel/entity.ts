@@ -55,7 +55,7 @@ export const fixed = <S extends Schema>(schema: S) => field(schema, schema, unde
 
 /** Set once, at create, where it is optional; `input` if the accepted form differs from the answered one. */
 export const fixedOptional = <S extends Schema, I extends Schema = S>(schema: S, input?: I) =>
-  field(schema, describedAs(schema, input ?? schema).optional() as unknown as z.ZodOptional<I>, undefined);
+  field(schema, describedAs(schema, input ?? schema).optional() as z.ZodOptional<I>, undefined);
 
 /** Copies the description and examples of an output to its input. */
 function describedAs<S extends Schema>(output: Schema, input: S): S {
@@ -237,7 +237,7 @@ export function entity<F extends Fields, W extends keyof Common = never>(
     name,
     table: definition.table,
     columns: { ...getTableColumns(definition.table), ...definition.columns },
-    fields: fields as never,
+    fields: fields as Omit<Common, W> & F,
     relations,
     computed: definition.computed ?? {},
     search: definition.search ?? [],
@@ -247,9 +247,11 @@ export function entity<F extends Fields, W extends keyof Common = never>(
     isVersioned: definition.isVersioned ?? 'isSystem' in getTableColumns(definition.table),
     tagged: 'tags' in relations,
     within: definition.within,
-    schema: z.object(shape).meta({ id: name, description: definition.doc }) as never,
-    create: pick('create') as never,
-    patch: pick('patch') as never,
+    schema: z.object(shape).meta({ id: name, description: definition.doc }) as Entity<
+      Omit<Common, W> & F
+    >['schema'],
+    create: pick('create') as SchemasOf<Omit<Common, W> & F, 'create'>,
+    patch: pick('patch') as SchemasOf<Omit<Common, W> & F, 'patch'>,
   };
   if (declared.has(name)) throw new Error(`the noun ${name} is declared twice`);
   declared.set(name, noun);

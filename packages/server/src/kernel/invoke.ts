@@ -8,14 +8,13 @@ import {
   createCallState,
   loadTarget,
   projected,
-  type CallInput,
   type CallState,
   type TransportState,
 } from './call/state.ts';
 import { chargeFor } from './charge.ts';
 import type { Authentication, Call } from './context.ts';
 import { parseInput } from './input/validate.ts';
-import type { NamedOperation } from './operation.ts';
+import type { CallInput, NamedOperation } from './operation.ts';
 import type { Stages } from './stages.ts';
 
 /** Makes a call. Returns or throws synchronously if it does not have to wait. */
@@ -48,7 +47,7 @@ function* stepsOf(
   const state = createCallState(stages, op, call, transport, input, principal);
   const waited = !state.peeked && ((yield stages.admit(op, state.input, call, principal)) as boolean);
   const isGuardedMutation = op.kind === 'mutation' && op.access !== 'public';
-  const waits = typeof op.waits === 'function' ? op.waits(input as never) : op.waits;
+  const waits = typeof op.waits === 'function' ? op.waits(input) : op.waits;
   const caller = isGuardedMutation || waits ? createCallerCheck(state) : undefined;
   // The session or key may have ended while the call waited or its body was sent.
   if (waited || caller)

@@ -4,7 +4,7 @@ import type { Call, Context, Principal, Services } from './context.ts';
 import type { AnyEntity } from './entity.ts';
 import { nounOfRelations } from './input/inputs.ts';
 import type { BareReply, Refusal } from './output/reply.ts';
-import type { Tenant } from './scope.ts';
+import type { ScopeInput, Tenant } from './scope.ts';
 
 /**
  * One operation is one literal. REST, GraphQL, OpenAPI, the guard, the audit entry, the built-in permissions and the
@@ -39,9 +39,12 @@ export interface FormAnswers<O = unknown> {
 
 type Shape = z.ZodRawShape;
 export type InputOf<I extends Shape> = z.output<z.ZodObject<I, z.core.$strict>>;
+/** What the schema of an operation has parsed, for code that handles every operation. */
+export type CallInput = Record<string, unknown> & { readonly scope?: ScopeInput };
+
 type Answer<O extends z.ZodType> = z.output<O> | BareReply | Refusal;
 
-export interface Declaration<
+interface Declaration<
   I extends Shape = Shape,
   O extends z.ZodType = z.ZodType,
   P = unknown,
@@ -177,8 +180,8 @@ export interface Declaration<
   readonly run: (ctx: Context<I, P, T>) => Promise<Answer<O>> | Answer<O>;
 }
 
-/** A declaration with the members that are derived from it. */
-export interface Operation<I extends Shape = Shape, O extends z.ZodType = z.ZodType> extends Omit<
+/** A declaration, for code that handles every operation. */
+interface Declared<I extends Shape = Shape, O extends z.ZodType = z.ZodType> extends Omit<
   Declaration<I, O>,
   | 'run'
   | 'prepare'
@@ -191,6 +194,20 @@ export interface Operation<I extends Shape = Shape, O extends z.ZodType = z.ZodT
   | 'etag'
   | 'takesForm'
 > {
+  readonly limit?: Limit<CallInput>;
+  readonly secrets?: readonly string[];
+  readonly etag?: string | true;
+  readonly takesForm?: true | FormAnswers;
+  readonly restShape?: (output: unknown) => { readonly status?: number; readonly data: unknown };
+  readonly selfServiceUserId?: (input: CallInput) => string;
+  readonly sessionOnlyWhen?: (input: CallInput, principal: Principal) => boolean;
+  readonly waits?: true | ((input: CallInput) => boolean);
+  readonly prepare?: (ctx: never) => Promise<unknown>;
+  readonly run: (ctx: never) => unknown;
+}
+
+/** A declaration with the members that are derived from it. */
+export interface Operation<I extends Shape = Shape, O extends z.ZodType = z.ZodType> extends Declared<I, O> {
   readonly kind: 'query' | 'mutation';
   readonly method: Method;
   /** Full path as routed, e.g. `/api/roles/:id`. */
@@ -207,16 +224,6 @@ export interface Operation<I extends Shape = Shape, O extends z.ZodType = z.ZodT
   /** `Role` of `Role:Create`: the type of the audit entry's target. */
   readonly permissionNoun: string | undefined;
   readonly schema: z.ZodType;
-  readonly limit?: Limit<never>;
-  readonly secrets?: readonly string[];
-  readonly etag?: string | true;
-  readonly takesForm?: true | FormAnswers<never>;
-  readonly restShape?: (output: never) => { readonly status?: number; readonly data: unknown };
-  readonly selfServiceUserId?: (input: never) => string;
-  readonly sessionOnlyWhen?: (input: never, principal: Principal) => boolean;
-  readonly waits?: true | ((input: never) => boolean);
-  readonly prepare?: (ctx: never) => Promise<unknown>;
-  readonly run: (ctx: never) => unknown;
 }
 
 /** An operation with its name and its tag in the catalogue. */
@@ -254,7 +261,8 @@ function define<I extends Shape, O extends z.ZodType, P, T extends AnyEntity | u
   const scoped = 'scope' in declaration.input && declaration.access !== 'public';
   const input = { ...declaration.input, ...targetId(declaration), ...(declaration.dryRun && { dryRun }) };
   return {
-    ...(declaration as unknown as Declaration<I, O>),
+    // Its functions get what the schemas of this declaration have parsed, and nothing else.
+    ...(declaration as unknown as Declared<I, O>),
     kind,
     input,
     method,

@@ -1,7 +1,7 @@
 import type { Authentication, Call, CookieEffects, Principal, Services } from './context.ts';
 import type { CallerRights } from './call/caller-rights.ts';
 import type { Recording } from './event.ts';
-import type { NamedOperation, RateClass } from './operation.ts';
+import type { CallInput, NamedOperation, RateClass } from './operation.ts';
 import type { RelatedAccess, RowFilter, SelectedRelation } from './related.ts';
 import type { DryRunResult } from './output/reply.ts';
 import type { RequestWork } from './request-work.ts';
@@ -114,7 +114,7 @@ export interface CallerCheck {
 /** Waits for a request slot; answers whether the request waited. @throws UNAVAILABLE */
 export type Admit = (
   op: NamedOperation,
-  input: object,
+  input: CallInput,
   call: Call,
   principal: Principal | null,
 ) => Promise<boolean> | boolean;

@@ -1,4 +1,5 @@
 import { and, eq, inArray } from 'drizzle-orm';
+import type { PgColumn } from 'drizzle-orm/pg-core';
 import { ORGANIZATION_OWNER } from '../schema/rights/built-in-ids.ts';
 import { assertCanGrant } from '../access/delegation/delegation.ts';
 import { loadSubject, rolesOf } from '../access/grants/grants.ts';
@@ -138,7 +139,7 @@ export function assertNotOwnRoles(ctx: MembershipRun, userId: string): void {
 
 /** Condition for the membership of the user in the tenant. */
 export const isMembership = (
-  table: { readonly tenantId: Parameters<typeof eq>[0]; readonly userId: Parameters<typeof eq>[0] },
+  table: { readonly tenantId: PgColumn; readonly userId: PgColumn },
   tenantId: string,
   userId: string,
-) => and(eq(table.tenantId as never, tenantId), eq(table.userId as never, userId));
+) => and(eq(table.tenantId, tenantId), eq(table.userId, userId));

@@ -33,7 +33,7 @@ export async function withReadOnly<T>(
   });
   client.on('error', () => undefined);
   await connectTo(client);
-  const db = drizzle(client) as unknown as Executor;
+  const db = drizzle(client) as Executor;
   // Not a setting of the session: a pooler would hand it to other clients.
   const read: Read = async (look) => {
     await client.query(`begin transaction read only; ${TRANSACTION_SETTINGS}`);

@@ -72,7 +72,7 @@ export function registerRest(app: FastifyInstance, options: RestOptions): void {
           if (answer instanceof Notice && asksForHtml(request)) {
             return sendErrorPage(answer.error, request, reply, answer.location);
           }
-          const sent = answer instanceof BareReply ? answer : formAnswersOf(request)?.answer(answer as never);
+          const sent = answer instanceof BareReply ? answer : formAnswersOf(request)?.answer(answer);
           if (!sent) return sendEnvelope(op, answer, request, reply);
           const { location } = sent.headers;
           if (location === undefined) return sendBare(sent, request, reply);
@@ -119,7 +119,7 @@ function sendEnvelope(op: NamedOperation, answer: unknown, request: FastifyReque
   const { status = op.status ?? 200, data } =
     answer instanceof DryRunResult
       ? { status: 200, data: answer.impact }
-      : (op.restShape?.(answer as never) ?? { data: answer });
+      : (op.restShape?.(answer) ?? { data: answer });
   return reply
     .status(status)
     .type('application/json; charset=utf-8')

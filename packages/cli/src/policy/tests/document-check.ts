@@ -1,6 +1,6 @@
 import type * as Decision from '@doorward/decision';
 import type { ReferenceFault } from '@doorward/decision/document';
-import type { $ZodIssue } from 'zod/v4/core';
+import type { $ZodIssue, JSONSchema } from 'zod/v4/core';
 import { exitCodes } from '../../exit-codes.ts';
 import { Fault, type FaultDetail } from '../../fault.ts';
 import { suggestion } from '../../input/nearest.ts';
@@ -35,7 +35,7 @@ type Policy = PolicyFile['policy'];
 async function schemaFaults(policy: Policy): Promise<FaultDetail[]> {
   const { fromJSONSchema } = await import('zod');
   const { policySchema } = await import('../rules/policy-rules.ts');
-  const { error } = fromJSONSchema(policySchema as never).safeParse(policy);
+  const { error } = fromJSONSchema(policySchema as JSONSchema.JSONSchema).safeParse(policy);
   return (error?.issues ?? []).flatMap((issue) => detailsOf(issue));
 }
 

@@ -29,6 +29,12 @@ export interface ListInput extends Target {
   readonly sortOrder?: 'ASC' | 'DESC';
 }
 
+/** `dryRun` is set where the entity has an impact. */
+interface Removal extends Target {
+  readonly id: string;
+  readonly dryRun?: boolean;
+}
+
 export interface EntityTexts {
   /** Heading of the list, such as `Roles`. */
   readonly title: string;
@@ -80,7 +86,7 @@ export interface Entity<R extends Row, T extends EntityTexts = EntityTexts> {
   readonly fields?: (t: T, row: R | null, c: Common) => readonly FormField[];
   readonly create?: (api: Api, input: Target & Values) => Promise<Row>;
   readonly update?: (api: Api, input: Target & Values & { readonly id: string }) => Promise<unknown>;
-  readonly remove?: (api: Api, input: Target & { readonly id: string }) => Promise<unknown>;
+  readonly remove?: (api: Api, input: Removal) => Promise<unknown>;
   /** Whether create, update and remove take `dryRun: true`: the form then shows the impact before it saves. */
   readonly hasImpact?: boolean;
   /** Shown once after a create: a secret that the answer holds. */

@@ -1,8 +1,17 @@
 import type { ReactNode } from 'react';
-import type { Api } from '@doorward/node/client';
+import type { Api, components } from '@doorward/node/client';
 import type { Target } from './entity.ts';
 
 export type Values = Readonly<Record<string, unknown>>;
+
+type Inputs = components['schemas']['OperationInputs'];
+
+/**
+ * What a form holds, as the input of an operation. Its members have the names and kinds of the fields that the page shows,
+ * which are known only while it runs: the service checks them. What the page adds itself, `given`, is checked here.
+ */
+export const formInput = <N extends keyof Inputs>(values: Values, given?: Partial<Inputs[N]>): Inputs[N] =>
+  ({ ...values, ...given }) as Inputs[N];
 
 /** A row that can be chosen. */
 export interface Choice {

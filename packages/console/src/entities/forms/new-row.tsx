@@ -34,8 +34,10 @@ export function NewRow<R extends Row, T extends EntityTexts>({
           save={(api: Api, values: Values) => create(api, { ...target, ...values })}
           preview={
             entity.hasImpact
-              ? (api, values) =>
-                  create(api, { ...target, ...values, dryRun: true }) as unknown as Promise<Impact>
+              ? async (api, values) => {
+                  const answer: unknown = await create(api, { ...target, ...values, dryRun: true });
+                  return answer as Impact;
+                }
               : undefined
           }
           onDone={(answer) => {

@@ -39,7 +39,7 @@ export function useBulkActs<R extends Row, T extends EntityTexts>(
           fits: (row) => !entity.isSystem?.(row) && !entity.isFixed?.(row),
           call: remove,
           ...(entity.hasImpact
-            ? { preview: (api, input) => remove(api, { ...input, dryRun: true } as never) as Promise<Impact> }
+            ? { preview: (api, input) => remove(api, { ...input, dryRun: true }) as Promise<Impact> }
             : {}),
         },
       ]

@@ -26,7 +26,7 @@ export function RowLink({
         // The browser opens another tab or window.
         if (button !== 0 || metaKey || ctrlKey || shiftKey || altKey) return;
         event.preventDefault();
-        void router.navigate({ to: path, search: (keepsSearch ? true : {}) as never });
+        void router.navigate({ to: path, search: keepsSearch ? true : {} });
       }}
     >
       {children}

@@ -3,6 +3,7 @@ import { chipsColumn, descriptionColumn, nameColumn, updatedColumn } from '../..
 import { EntityPage } from '../../entities/entity-page.tsx';
 import type { Entity, EntityTexts } from '../../entities/declarations/entity.ts';
 import { descriptionField, metadataField, nameField } from '../../entities/declarations/fields.ts';
+import { formInput } from '../../entities/declarations/form-field.ts';
 import type { Texts } from '../../i18n/language.ts';
 import { permissionChoices } from './choices.ts';
 import { Metadata } from './metadata.tsx';
@@ -85,8 +86,8 @@ const groups: Entity<Group, GroupTexts> = {
     tagsField(c, group?.tags),
     metadataField(c, group?.metadata),
   ],
-  create: (api, input) => api.createGroup(input as never),
-  update: (api, input) => api.updateGroup(input as never),
+  create: (api, input) => api.createGroup(formInput<'createGroup'>(input)),
+  update: (api, input) => api.updateGroup(formInput<'updateGroup'>(input)),
   remove: (api, input) => api.deleteGroup(input),
   details: ({ metadata }) => <Metadata of={metadata} />,
   hasImpact: true,

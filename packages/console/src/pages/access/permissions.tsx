@@ -4,7 +4,7 @@ import { descriptionColumn, nameColumn, updatedColumn } from '../../entities/tab
 import { EntityPage } from '../../entities/entity-page.tsx';
 import type { Entity } from '../../entities/declarations/entity.ts';
 import { descriptionField, metadataField } from '../../entities/declarations/fields.ts';
-import type { ChoiceSource, FormField } from '../../entities/declarations/form-field.ts';
+import { formInput, type ChoiceSource, type FormField } from '../../entities/declarations/form-field.ts';
 import { Metadata } from './metadata.tsx';
 import { permissionTexts, type PermissionTexts } from './permission-texts.ts';
 import { tagsColumn, tagsField } from './tag-chip.tsx';
@@ -86,8 +86,9 @@ const permissions: Entity<Permission, PermissionTexts> = {
     tagsField(c, permission?.tags),
     metadataField(c, permission?.metadata),
   ],
-  create: (api, { name, ...input }) => api.createPermission({ ...input, ...(name ? { name } : {}) } as never),
-  update: (api, input) => api.updatePermission(input as never),
+  create: (api, { name, ...input }) =>
+    api.createPermission(formInput<'createPermission'>({ ...input, ...(name ? { name } : {}) })),
+  update: (api, input) => api.updatePermission(formInput<'updatePermission'>(input)),
   remove: (api, input) => api.deletePermission(input),
   details: ({ metadata }) => <Metadata of={metadata} />,
   hasImpact: true,

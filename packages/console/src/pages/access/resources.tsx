@@ -3,7 +3,7 @@ import { chipsColumn, nameColumn, textColumn, updatedColumn } from '../../entiti
 import { EntityPage } from '../../entities/entity-page.tsx';
 import type { Entity } from '../../entities/declarations/entity.ts';
 import { descriptionField, metadataField, nameField } from '../../entities/declarations/fields.ts';
-import type { FormField } from '../../entities/declarations/form-field.ts';
+import { formInput, type FormField } from '../../entities/declarations/form-field.ts';
 import { isProject } from '../../scopes/scope.ts';
 import { useScope } from '../../scopes/use-scope.ts';
 import { Metadata } from './metadata.tsx';
@@ -77,7 +77,7 @@ const own: Entity<Resource, ResourceTexts> = {
     tagsField(c, resource?.tags),
     metadataField(c, resource?.metadata),
   ],
-  create: (api, input) => api.createResource(input as never),
+  create: (api, input) => api.createResource(formInput<'createResource'>(input)),
   update: (api, input) => api.updateResource(input),
   remove: (api, input) => api.deleteResource(input),
   hidesBuiltIn: true,

@@ -3,6 +3,7 @@ import { chipsColumn, nameColumn, textColumn, updatedColumn } from '../../entiti
 import { EntityPage } from '../../entities/entity-page.tsx';
 import type { Entity, EntityTexts } from '../../entities/declarations/entity.ts';
 import { descriptionField, metadataField, nameField } from '../../entities/declarations/fields.ts';
+import { formInput } from '../../entities/declarations/form-field.ts';
 import type { Texts } from '../../i18n/language.ts';
 import { aboutRole } from './about-role.ts';
 import { groupChoices } from './choices.ts';
@@ -98,8 +99,8 @@ const roles: Entity<Role, RoleTexts> = {
     },
     metadataField(c, role?.metadata),
   ],
-  create: (api, input) => api.createRole(input as never),
-  update: (api, input) => api.updateRole(input as never),
+  create: (api, input) => api.createRole(formInput<'createRole'>(input)),
+  update: (api, input) => api.updateRole(formInput<'updateRole'>(input)),
   remove: (api, input) => api.deleteRole(input),
   hasImpact: true,
 };

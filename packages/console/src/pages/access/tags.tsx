@@ -3,6 +3,7 @@ import { nameColumn, updatedColumn } from '../../entities/tables/columns.tsx';
 import { EntityPage } from '../../entities/entity-page.tsx';
 import type { Entity, EntityTexts } from '../../entities/declarations/entity.ts';
 import { metadataField, nameField } from '../../entities/declarations/fields.ts';
+import { formInput } from '../../entities/declarations/form-field.ts';
 import type { Texts } from '../../i18n/language.ts';
 import { Metadata } from './metadata.tsx';
 import { ColorDot } from './tag-chip.tsx';
@@ -104,7 +105,7 @@ const tags: Entity<Tag, TagTexts> = {
     },
     { ...metadataField(c, tag?.metadata), isHarmless: true },
   ],
-  create: (api, input) => api.createTag(input as never),
+  create: (api, input) => api.createTag(formInput<'createTag'>(input)),
   update: (api, input) => api.updateTag(input),
   remove: (api, input) => api.deleteTag(input),
   details: ({ metadata }) => <Metadata of={metadata} />,

@@ -3,7 +3,7 @@ import { chipsColumn, createdColumn, nameColumn, textColumn } from '../../entiti
 import { EntityPage } from '../../entities/entity-page.tsx';
 import type { Entity } from '../../entities/declarations/entity.ts';
 import { metadataField, nameField } from '../../entities/declarations/fields.ts';
-import type { ChoiceSource } from '../../entities/declarations/form-field.ts';
+import { formInput, type ChoiceSource } from '../../entities/declarations/form-field.ts';
 import { formatNumber } from '../../i18n/format.ts';
 import { roleChoice } from '../access/choices.ts';
 import { CustomerActions } from './customer-actions.tsx';
@@ -84,8 +84,10 @@ const customers: Entity<Grant, GrantTexts> = {
     },
     { ...metadataField(c, grant?.metadata), hint: t.metadataHint },
   ],
-  create: (api, { maxUsers = null, ...input }) => api.createProjectGrant({ ...input, maxUsers } as never),
-  update: (api, { maxUsers = null, ...input }) => api.updateProjectGrant({ ...input, maxUsers } as never),
+  create: (api, { maxUsers = null, ...input }) =>
+    api.createProjectGrant(formInput<'createProjectGrant'>({ ...input, maxUsers })),
+  update: (api, { maxUsers = null, ...input }) =>
+    api.updateProjectGrant(formInput<'updateProjectGrant'>({ ...input, maxUsers })),
   details: (grant) => <CustomerDetails grant={grant} />,
   actions: (grant) => <CustomerActions grant={grant} />,
 };

@@ -1,4 +1,4 @@
-import type { Values } from '../../entities/declarations/form-field.ts';
+import { formInput, type Values } from '../../entities/declarations/form-field.ts';
 import { useTexts } from '../../i18n/language.ts';
 import { useRights, useScope } from '../../scopes/use-scope.ts';
 import { Act } from '../keys/act.tsx';
@@ -36,13 +36,13 @@ export function OfferAnswers() {
         label={t.accept}
         about={t.acceptAbout}
         isMain
-        save={(api, input) => api.acceptProjectGrant(withToken(input) as never)}
+        save={(api, input) => api.acceptProjectGrant(formInput<'acceptProjectGrant'>(withToken(input)))}
       />
       <Act
         {...answer}
         label={t.decline}
         about={t.declineAbout}
-        save={(api, input) => api.declineProjectGrant(withToken(input) as never)}
+        save={(api, input) => api.declineProjectGrant(formInput<'declineProjectGrant'>(withToken(input)))}
       />
     </span>
   );

@@ -3,7 +3,7 @@ import type { components } from '@doorward/node/client';
 import { createdColumn, nameColumn, textColumn } from '../../entities/tables/columns.tsx';
 import { EntityPage } from '../../entities/entity-page.tsx';
 import type { Entity } from '../../entities/declarations/entity.ts';
-import type { ChoiceSource } from '../../entities/declarations/form-field.ts';
+import { formInput, type ChoiceSource } from '../../entities/declarations/form-field.ts';
 import { onlyRow } from '../../entities/tables/only-row.ts';
 import { useTexts } from '../../i18n/language.ts';
 import { useRights, useScope } from '../../scopes/use-scope.ts';
@@ -55,7 +55,7 @@ const operatorsFor = (a: ActTexts): Entity<Operator, OperatorTexts> => ({
     },
     reasonField(a),
   ],
-  create: async (api, input) => withId(await api.createOperator(input as never)),
+  create: async (api, input) => withId(await api.createOperator(formInput<'createOperator'>(input))),
   actions: (operator) => <Removal operator={operator} />,
 });
 
@@ -72,7 +72,9 @@ function Removal({ operator }: { readonly operator: Operator }) {
       about={t.removal}
       fields={[reasonField(a)]}
       isDangerous
-      save={(api, input) => api.deleteOperator({ ...input, userId: operator.userId } as never)}
+      save={(api, input) =>
+        api.deleteOperator(formInput<'deleteOperator'>(input, { userId: operator.userId }))
+      }
     />
   );
 }

@@ -3,6 +3,7 @@ import { chipsColumn, nameColumn, textColumn, updatedColumn } from '../../entiti
 import { EntityPage } from '../../entities/entity-page.tsx';
 import type { Entity } from '../../entities/declarations/entity.ts';
 import { metadataField, nameField } from '../../entities/declarations/fields.ts';
+import { formInput } from '../../entities/declarations/form-field.ts';
 import { common } from '../../i18n/common.ts';
 import { useTexts } from '../../i18n/language.ts';
 import { useRights, useScope } from '../../scopes/use-scope.ts';
@@ -59,8 +60,8 @@ const machines: Entity<User, MachineTexts> = {
         ]),
     metadataField(c, machine?.metadata),
   ],
-  create: (api, input) => api.createUser({ ...withRole(input), kind: 'service' } as never),
-  update: (api, input) => api.updateUser(withRole(input) as never),
+  create: (api, input) => api.createUser(formInput<'createUser'>(withRole(input), { kind: 'service' })),
+  update: (api, input) => api.updateUser(formInput<'updateUser'>(withRole(input))),
   remove: (api, input) => api.deleteUser(input),
   hasImpact: true,
   actions: (machine) => <MachineActions machine={machine} />,

@@ -3,6 +3,7 @@ import { createdColumn, nameColumn, textColumn } from '../../entities/tables/col
 import { EntityPage } from '../../entities/entity-page.tsx';
 import type { Entity, EntityTexts } from '../../entities/declarations/entity.ts';
 import { nameField } from '../../entities/declarations/fields.ts';
+import { formInput } from '../../entities/declarations/form-field.ts';
 import type { Texts } from '../../i18n/language.ts';
 import { slugField, slugTexts, withoutEmptySlug, type SlugTexts } from './slug-field.ts';
 
@@ -85,7 +86,7 @@ export const organizations: Entity<Organization, OrganizationTexts> = {
       initial: false,
     },
   ],
-  create: (api, input) => api.createOrganization(withoutEmptySlug(input) as never),
+  create: (api, input) => api.createOrganization(formInput<'createOrganization'>(withoutEmptySlug(input))),
 };
 
 const OrganizationsPage = () => <EntityPage entity={organizations} />;

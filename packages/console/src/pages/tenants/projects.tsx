@@ -3,6 +3,7 @@ import { createdColumn, descriptionColumn, nameColumn, textColumn } from '../../
 import { EntityPage } from '../../entities/entity-page.tsx';
 import type { Entity, EntityTexts } from '../../entities/declarations/entity.ts';
 import { descriptionField, nameField } from '../../entities/declarations/fields.ts';
+import { formInput } from '../../entities/declarations/form-field.ts';
 import type { Texts } from '../../i18n/language.ts';
 import type { Scope } from '../../scopes/scope.ts';
 import { slugField, slugTexts, withoutEmptySlug, type SlugTexts } from './slug-field.ts';
@@ -62,7 +63,7 @@ const projects: Entity<Project, ProjectTexts> = {
   read: (api, input, signal) => api.project(input, { signal }),
   link: ({ scope }) => scope as Scope,
   fields: (t, _row, c) => [nameField(c), slugField(t), descriptionField(c)],
-  create: (api, input) => api.createProject(withoutEmptySlug(input) as never),
+  create: (api, input) => api.createProject(formInput<'createProject'>(withoutEmptySlug(input))),
 };
 
 const ProjectsPage = () => <EntityPage entity={projects} />;

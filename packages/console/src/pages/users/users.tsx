@@ -3,6 +3,7 @@ import { chipsColumn, nameColumn, textColumn, updatedColumn } from '../../entiti
 import { EntityPage } from '../../entities/entity-page.tsx';
 import type { Entity, EntityTexts } from '../../entities/declarations/entity.ts';
 import { metadataField, nameField } from '../../entities/declarations/fields.ts';
+import { formInput } from '../../entities/declarations/form-field.ts';
 import type { Texts } from '../../i18n/language.ts';
 import { roleChoices } from '../access/choices.ts';
 import { MayDoLink } from '../subjects/may-do-link.tsx';
@@ -93,8 +94,8 @@ const users: Entity<User, UserTexts> = {
     },
     metadataField(c, user?.metadata),
   ],
-  create: (api, input) => api.createUser(input as never),
-  update: (api, input) => api.updateUser(input as never),
+  create: (api, input) => api.createUser(formInput<'createUser'>(input)),
+  update: (api, input) => api.updateUser(formInput<'updateUser'>(input)),
   remove: (api, input) => api.deleteUser(input),
   hasImpact: true,
   actions: ({ id }) => <MayDoLink userId={id} />,

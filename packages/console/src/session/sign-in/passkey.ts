@@ -38,7 +38,7 @@ export async function makePasskey({ challenge, user, excludeCredentials, ...rest
     challenge: toBytes(challenge),
     user: { ...user, id: toBytes(user.id) },
     excludeCredentials: excludeCredentials.map((passkey) => ({ ...passkey, id: toBytes(passkey.id) })),
-  } as unknown as PublicKeyCredentialCreationOptions;
+  } as PublicKeyCredentialCreationOptions;
   const { id, response } = await chosen(navigator.credentials.create({ publicKey }));
   const { clientDataJSON, attestationObject } = response as AuthenticatorAttestationResponse;
   // Some browsers do not say it.

@@ -102,7 +102,7 @@ export function Table<R extends { readonly id: string }>({
           <TableRow
             key={row.id}
             row={row}
-            columns={columns as readonly Column<never>[]}
+            columns={columns}
             selectLabel={nameOf ? t.selectRow(nameOf(row)) : ''}
             isSelected={selection?.ids.has(row.id) ?? false}
             onToggle={selection?.onToggle}
@@ -113,15 +113,15 @@ export function Table<R extends { readonly id: string }>({
   );
 }
 
-const TableRow = memo(function TableRow({
+function PlainRow<R extends { readonly id: string }>({
   row,
   columns,
   selectLabel,
   isSelected,
   onToggle,
 }: {
-  readonly row: { readonly id: string };
-  readonly columns: readonly Column<never>[];
+  readonly row: R;
+  readonly columns: readonly Column<R>[];
   readonly selectLabel: string;
   readonly isSelected: boolean;
   readonly onToggle: Selection['onToggle'] | undefined;
@@ -141,12 +141,15 @@ const TableRow = memo(function TableRow({
       {columns.map((column) => (
         <td key={column.key} data-label={column.label}>
           {/* One box, so that a card has its label and its value beside each other. */}
-          <div>{column.cell(row as never)}</div>
+          <div>{column.cell(row)}</div>
         </td>
       ))}
     </tr>
   );
-});
+}
+
+/** `memo` forgets that the component is generic. */
+const TableRow = memo(PlainRow) as typeof PlainRow;
 
 const moves: Readonly<Record<string, number>> = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 };
 

@@ -65,7 +65,7 @@ export function openConnections(
       return client.query(query);
     });
   function executorOf(client: pg.Pool | pg.PoolClient): Executor {
-    const executor = drizzle({ client, logger: { logQuery: onStatement } }) as unknown as Executor;
+    const executor = drizzle({ client, logger: { logQuery: onStatement } }) as Executor;
     nameStatementsOf(executor, client);
     return executor;
   }
@@ -93,7 +93,7 @@ export function openConnections(
       let thrown: unknown;
       try {
         const answer = await executorFor(client).transaction((begun) => {
-          const tx = begun as unknown as Executor;
+          const tx = begun as Executor;
           nameStatementsOf(tx, client);
           return work(tx).catch((error: unknown) => {
             thrown = error;

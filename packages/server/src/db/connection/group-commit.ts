@@ -101,7 +101,7 @@ export const sequentially =
 
 interface QueuedItem {
   readonly item: unknown;
-  readonly resolve: (value: never) => void;
+  readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -114,7 +114,7 @@ const locksteps = new WeakMap<Executor, Lockstep>();
 
 /** Runs the queued queries once every active work waits for one. Each work soon queries or ends, so none waits long. */
 function createLockstep(tx: Executor, works: number): Lockstep {
-  const queued = new Map<BatchQuery<never, unknown>, QueuedItem[]>();
+  const queued = new Map<BatchQuery<unknown, unknown>, QueuedItem[]>();
   let waiting = 0;
   let active = works;
   /** Runs batches one after the other, because the transaction has one connection. */
@@ -129,9 +129,12 @@ function createLockstep(tx: Executor, works: number): Lockstep {
   }
 
   /** Never rejects. */
-  function runBatch(ask: BatchQuery<never, unknown>, items: readonly QueuedItem[]): Promise<void> {
-    return ask(tx, items.map(({ item }) => item) as never[]).then(
-      (answers) => items.forEach(({ resolve }, index) => resolve(answers[index] as never)),
+  function runBatch(ask: BatchQuery<unknown, unknown>, items: readonly QueuedItem[]): Promise<void> {
+    return ask(
+      tx,
+      items.map(({ item }) => item),
+    ).then(
+      (answers) => items.forEach(({ resolve }, index) => resolve(answers[index])),
       (error: unknown) => items.forEach(({ reject }) => reject(error)),
     );
   }
@@ -139,9 +142,11 @@ function createLockstep(tx: Executor, works: number): Lockstep {
   return {
     enqueue: <I, O>(ask: BatchQuery<I, O>, item: I) =>
       new Promise<O>((resolve, reject) => {
-        const items = queued.get(ask) ?? [];
-        items.push({ item, resolve, reject });
-        queued.set(ask, items);
+        // It is asked only about the items that were queued with it.
+        const asked = ask as BatchQuery<unknown, unknown>;
+        const items = queued.get(asked) ?? [];
+        items.push({ item, resolve: resolve as (value: unknown) => void, reject });
+        queued.set(asked, items);
         waiting++;
         runWhenAllWait();
       }),

@@ -31,6 +31,7 @@ export async function prepareDatabase(
 ): Promise<readonly string[]> {
   if (database.connection === null) {
     const db = database.pool;
+    // It uses what both drivers have, and its type names one of them.
     if (migrationsFolder) await migratePg(db as never, { migrationsFolder });
     await seed(db);
     return [];

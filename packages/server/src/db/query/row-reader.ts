@@ -26,7 +26,7 @@ interface Member {
   /** The name in the row of the driver. */
   readonly name: string;
   /** Null: the value of the driver is used as it is. */
-  readonly decode: ((value: never) => unknown) | null;
+  readonly decode: ((value: unknown) => unknown) | null;
 }
 
 const columnsByEntity = new WeakMap<AnyEntity, Columns>();
@@ -44,7 +44,7 @@ export function rowReader(entity: AnyEntity, at: ReadContext | null): RowReader 
       const row: Row = {};
       for (const { member, name, decode } of members) {
         const value = driverRow[name];
-        row[member] = decode === null || value === null ? value : decode(value as never);
+        row[member] = decode === null || value === null ? value : decode(value);
       }
       for (const name of computed) row[name] = driverRow[name];
       return row;

@@ -172,7 +172,7 @@ export function bindScope(binding: Binding): ScopedDb {
 
     related: (entity: AnyEntity, name: string, keys: readonly string[]) =>
       readRelation({ tx, ...at, ...related }, entity, name, keys),
-  } as unknown as ScopedDb;
+  } as ScopedDb;
 }
 
 /**

@@ -11,7 +11,7 @@ interface PgFailure {
 /** The PostgreSQL error in the chain of causes, or null. */
 function pgFailure(error: unknown): PgFailure | null {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
-    const { code, constraint, routine, severity } = cause as unknown as Readonly<Record<string, unknown>>;
+    const { code, constraint, routine, severity }: Error & Partial<Record<keyof PgFailure, unknown>> = cause;
     const text = (value: unknown) => (typeof value === 'string' ? value : undefined);
     if (typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code)) {
       return { code, constraint: text(constraint), routine: text(routine), severity: text(severity) };

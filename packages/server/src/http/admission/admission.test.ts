@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
 import type { Call, Principal, Services } from '../../kernel/context.ts';
 import type { ScopeAndRights } from '../../kernel/stages.ts';
-import type { NamedOperation } from '../../kernel/operation.ts';
+import type { CallInput, NamedOperation } from '../../kernel/operation.ts';
 import { createAdmission, type Admission } from './admission.ts';
 import { releaseSlot } from './request-slot.ts';
 
@@ -22,7 +22,7 @@ const [org, other] = ['0192-org', '0192-other'];
 function arrive(name: string, principal: Principal | null, scopeId?: string): void {
   const slot: Call['slot'] = { taken: null, reading: null, bodyLength: 0, onGone: () => () => undefined };
   const call = { network: '192.0.2.1', slot } as Call;
-  const input = scopeId === undefined ? {} : { scope: { tenant: 'organization', id: scopeId } };
+  const input: CallInput = scopeId === undefined ? {} : { scope: { tenant: 'organization', id: scopeId } };
   const waited = admission.admit(write, input, call, principal);
   const begin = (): void => void begun.push({ name, call });
   if (waited instanceof Promise) void waited.then(begin);

@@ -3,7 +3,7 @@ import { fail } from '../../errors.ts';
 import type { Call, Principal, QueueState, Services, Slot } from '../../kernel/context.ts';
 import { credentialKey } from '../../kernel/charge.ts';
 import type { Admit, ScopeAndRights } from '../../kernel/stages.ts';
-import type { NamedOperation } from '../../kernel/operation.ts';
+import type { CallInput, NamedOperation } from '../../kernel/operation.ts';
 import type { ScopeInput } from '../../kernel/scope.ts';
 import { FairQueue, type Share } from './fair-queue.ts';
 
@@ -57,7 +57,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
     return isSignIn && limit?.class !== 'refresh' ? signIn : database;
   }
 
-  function shareOf(op: NamedOperation, input: Input, call: Call, principal: Principal | null): Share {
+  function shareOf(op: NamedOperation, input: CallInput, call: Call, principal: Principal | null): Share {
     if (!principal)
       return { tenant: `network ${call.network}`, credential: claimedAccount(op, input, call, services) };
     const credential = credentialKey(principal, call);
@@ -95,11 +95,6 @@ function assertPresent(slot: Slot | null): Slot {
   return slot;
 }
 
-interface Input {
-  readonly scope?: ScopeInput;
-  readonly clientId?: unknown;
-}
-
 const ownerKey = ({ userId }: Principal, { id }: Pick<ScopeInput, 'id'>): string => `${userId} ${id}`;
 
 /**
@@ -110,7 +105,7 @@ const provisionalOwner = ({ pinned, userId }: Principal): string =>
   pinned?.id.split(':')[0] ?? `user ${userId}`;
 
 /** The account that a sign-in claims. By it, users behind one network address have separate shares. */
-function claimedAccount(op: NamedOperation, input: Input, call: Call, services: Services): string {
-  if (typeof input.clientId === 'string') return input.clientId;
-  return op.limit?.key(input as never, call, services) ?? call.network;
+function claimedAccount(op: NamedOperation, input: CallInput, call: Call, services: Services): string {
+  if (typeof input['clientId'] === 'string') return input['clientId'];
+  return op.limit?.key(input, call, services) ?? call.network;
 }

@@ -7,7 +7,7 @@ import { membersOf, repeatedAmong } from './oauth-parameters.ts';
 const type = /^application\/x-www-form-urlencoded\b/i;
 
 /** The form of the answer, if the request was a form and its operation answers forms differently from JSON. */
-export function formAnswersOf({ headers, route }: FastifyRequest): FormAnswers<never> | undefined {
+export function formAnswersOf({ headers, route }: FastifyRequest): FormAnswers | undefined {
   const takesForm = route?.takesForm;
   return typeof takesForm === 'object' && type.test(headers['content-type'] ?? '') ? takesForm : undefined;
 }

@@ -15,8 +15,7 @@ import { hasTarget, loadTarget, type CallState } from './state.ts';
 export function* checkAccess(state: CallState): Steps<void> {
   const { stages, op, call, input, transport, principal, requestedScope, relatedAccess } = state;
   const { guard } = stages;
-  const isSelfService =
-    principal?.type === 'session' && op.selfServiceUserId?.(input as never) === principal.userId;
+  const isSelfService = principal?.type === 'session' && op.selfServiceUserId?.(input) === principal.userId;
   if (requestedScope && principal) {
     const isOperating = canonicalTenant(requestedScope.tenant) === 'installation';
     if (isOperating && principal.type !== 'session') throw fail('SESSION_REQUIRED');
@@ -39,7 +38,7 @@ export function* checkAccess(state: CallState): Steps<void> {
   const { scope, rights } = state.resolved ?? {};
   if (transport) [transport.scope, transport.relatedAccess] = [scope, relatedAccess];
   if (principal && principal.type !== 'session') {
-    const needsSession = op.sessionOnlyWhen?.(input as never, principal) === true;
+    const needsSession = op.sessionOnlyWhen?.(input, principal) === true;
     if (op.sessionOnly || op.access === 'session' || needsSession) throw fail('SESSION_REQUIRED');
   }
   if (principal?.type === 'projectApp' && op.notForApps !== undefined)

@@ -1,7 +1,7 @@
 import { fail } from '../../errors.ts';
 import type { Call, CookieEffects, Principal } from '../context.ts';
 import type { Recording } from '../event.ts';
-import type { NamedOperation } from '../operation.ts';
+import type { CallInput, NamedOperation } from '../operation.ts';
 import { projector } from '../output/projector.ts';
 import { BareReply } from '../output/reply.ts';
 import type { RelatedAccess, SelectedRelation } from '../related.ts';
@@ -27,8 +27,6 @@ export interface TransportState {
   /** Whether the transport has counted the call in the rate class of its operation. */
   readonly isCharged?: boolean;
 }
-
-export type CallInput = Record<string, unknown> & { readonly scope?: ScopeInput };
 
 /** One call on its way through the stages of `invoke`. */
 export interface CallState {
@@ -153,6 +151,7 @@ export async function loadTarget(state: CallState, tx: Executor): Promise<void> 
 /** The argument of `run` and `prepare`, in one literal without accessors: getters would create a hidden class per call. */
 export function contextOf(state: CallState, prepared: unknown, tx: Executor | undefined): never {
   const { stages, input, call, principal, scope, target, notes } = state;
+  // Each operation declares the type of its own argument, and `Operation` has forgotten it.
   return {
     input,
     call,

@@ -21,7 +21,7 @@ interface PagingShape extends z.ZodRawShape {
   ids: z.ZodOptional<typeof idList>;
   search: z.ZodOptional<z.ZodString>;
   tagIds: z.ZodOptional<typeof idList>;
-  relations: z.ZodOptional<z.ZodArray<z.ZodString>>;
+  relations: RelationsInput['relations'];
 }
 
 const nouns = new WeakMap<object, AnyEntity>();
@@ -30,8 +30,12 @@ const nouns = new WeakMap<object, AnyEntity>();
 export const nounOfRelations = (input: z.ZodRawShape): AnyEntity | undefined =>
   input['relations'] && nouns.get(input['relations']);
 
+interface RelationsInput {
+  relations: z.ZodOptional<z.ZodArray<z.ZodEnum<Record<string, string>>>>;
+}
+
 /** The input `relations`: which related rows to load. For REST only; GraphQL selects nested fields. */
-export function relationsOf(entity: AnyEntity): { relations: z.ZodOptional<z.ZodArray<z.ZodString>> } {
+export function relationsOf(entity: AnyEntity): RelationsInput {
   const names = Object.keys(entity.relations);
   const relations = z
     .array(z.enum(names))
@@ -39,7 +43,8 @@ export function relationsOf(entity: AnyEntity): { relations: z.ZodOptional<z.Zod
     .optional()
     .meta({ restOnly: true, description: `Related rows to load: ${names.join(', ')}.` });
   nouns.set(relations, entity);
-  return (names.length === 0 ? {} : { relations }) as unknown as ReturnType<typeof relationsOf>;
+  const input: Partial<RelationsInput> = names.length === 0 ? {} : { relations };
+  return input as RelationsInput;
 }
 
 /** The list parameters of a noun. */
@@ -76,7 +81,7 @@ export function paging(entity: AnyEntity): PagingShape {
       ? { tagIds: idList.optional().describe('Only rows that carry one of these tags, 100 at most.') }
       : {}),
     ...relationsOf(entity),
-  } as unknown as PagingShape;
+  } as PagingShape;
 }
 
 const pages = new Map<string, z.ZodType>();

@@ -65,7 +65,7 @@ export const isoInput = z
 export const iso = z.date();
 
 /** An object with any JSON members; they come from parsed JSON, so they need no check. */
-export const jsonObject = z.record(z.string(), z.unknown() as unknown as z.ZodType<Json, Json>);
+export const jsonObject = z.record(z.string(), z.unknown() as z.ZodType<Json, Json>);
 
 /** The argument of `override` of z.toJSONSchema. */
 interface OverrideContext {
@@ -291,4 +291,4 @@ export const metadata = z
     additionalProperties: true,
     description:
       'Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels; integers beyond 2^53 - 1 as text.',
-  }) as unknown as z.ZodType<JsonObject, JsonObject>;
+  }) as z.ZodType<JsonObject, JsonObject>;

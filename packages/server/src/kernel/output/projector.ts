@@ -26,7 +26,7 @@ export function projector(schema: z.ZodType): Projector {
 }
 
 function build(schema: z.ZodType): Projector {
-  const def = schema.def as unknown as Def;
+  const def = schema.def as Def;
   switch (def.type) {
     case 'object':
       return objectProjector(def.shape ?? {});

@@ -1,5 +1,5 @@
 import { withDefaults } from '@doorward/decision/document/defaults';
-import type { PolicyDocument } from '@doorward/decision/document/document';
+import type { Members, PolicyDocument } from '@doorward/decision/document/document';
 import { and, desc, eq, lte } from 'drizzle-orm';
 import { fail } from '../../errors.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
@@ -34,8 +34,7 @@ export async function storedDocument(
 }
 
 /** A document that was stored before there was a kind of rows, or a member, has it with its default. */
-const complete = (document: PolicyDocument): PolicyDocument =>
-  withDefaults(document as unknown as Readonly<Record<string, unknown>>);
+const complete = (document: Members<PolicyDocument>): PolicyDocument => withDefaults(document);
 
 /** @throws NOT_FOUND for a document that is not kept any more */
 export function keptDocument(document: PolicyDocument | null): PolicyDocument {

@@ -1,9 +1,9 @@
 import { permissionNamesOf, type DocumentRights } from '@doorward/decision/document/document-rights';
 import {
   isBuiltInNoun,
+  rowsIn,
   targetOf,
   type DocumentKind,
-  type Keyed,
   type PolicyDocument,
 } from '@doorward/decision/document/document';
 import { evaluate } from '@doorward/decision/evaluate';
@@ -25,8 +25,6 @@ interface Blocked {
   /** The permission that they lack. */
   readonly cause: string;
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 const actionOf: Readonly<Record<Change['action'], string>> = {
   create: 'Create',
@@ -56,7 +54,7 @@ export function blockedBy(
     const permission = `${noun}:${actionOf[action]}`;
     const row = action === 'create' ? undefined : rowOf(kind, label);
     // As for the operation: conditions read the stored row, or the fields of a new one.
-    const read = row?.fields ?? (after[kind] as unknown as Keyed<Fields>)[label];
+    const read = row?.fields ?? rowsIn(after, kind)[label];
     const attributes = { id, ...read, name: row?.name ?? key, isSystem: false };
     const question = { resource: noun, action: actionOf[action], attributes };
     if (!evaluate(grants, question, work).authorized)

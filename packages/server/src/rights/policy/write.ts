@@ -1,8 +1,8 @@
 import {
   type DocumentKind,
-  type Keyed,
   type PolicyDocument,
   documentKinds,
+  rowsIn,
 } from '@doorward/decision/document/document';
 import { getTableColumns, sql } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
@@ -105,7 +105,7 @@ function rowOf(
   id: string,
   idOf: IdOf,
 ): Row {
-  const fields = (after[kind] as unknown as Keyed<Row>)[key] ?? {};
+  const fields = rowsIn(after, kind)[key] ?? {};
   const row = {
     ...fields,
     id,
@@ -160,18 +160,21 @@ type Upsert = (tx: Executor, rows: readonly Row[]) => Promise<void>;
  * Sets the columns that rows have, and leaves the others of the table as they are: they are the service's own. `fixed`: what only
  * new rows get.
  */
-function upsertInto<T extends PgTable>(table: T, fixed: readonly (keyof T['_']['columns'])[] = []): Upsert {
+function upsertInto<T extends PgTable>(
+  table: T,
+  fixed: readonly (keyof T['_']['columns'] & string)[] = [],
+): Upsert {
   const columns = Object.keys(getTableColumns(table));
   return async (tx, rows) => {
     const [first] = rows;
     if (!first) return;
     const without = columns.filter((name) => !Object.hasOwn(first, name));
-    const { names, updates, from } = insertion(table, without as never[], fixed as never[]);
+    const { names, updates, from } = insertion<PgTable>(table, without, fixed);
     for (const some of slicesOf(rows))
       // A plan holds no lock, so another caller may have taken a slug or a name since it read the rows.
       await tx
         .execute(
-          sql`insert into ${table} (${names}) select ${names} from ${from(some as never[])}
+          sql`insert into ${table} (${names}) select ${names} from ${from(some)}
       on conflict (id) do update set ${updates}, updated_at = now()`,
         )
         .catch(conflict);
@@ -227,7 +230,7 @@ async function relink(
   await tx.execute(sql`delete from ${links} where tenant_id = ${projectId}::uuid
     and ${source} = ${anyOf(relinked.map(({ id }) => id))}`);
   const rows = relinked.flatMap(({ kind, key, id }) => {
-    const named = (after[kind] as unknown as Keyed<Row>)[key]?.[member] as readonly string[];
+    const named = rowsIn(after, kind)[key]?.[member] as readonly string[];
     return named.map((name) => ({
       from: id,
       to: idOf(member, name),
@@ -251,7 +254,7 @@ function* slicesOf<T>(rows: readonly T[]): Generator<readonly T[]> {
 async function holdUnchanged(tx: Executor, { after, rowOf: existing, changes }: Comparison): Promise<void> {
   const changed = new Set(changes.map(({ kind, label }) => `${kind} ${label}`));
   for (const kind of documentKinds) {
-    const rows = Object.entries(after[kind] as unknown as Keyed<Row>).flatMap(([key, fields]) => {
+    const rows = Object.entries(rowsIn(after, kind)).flatMap(([key, fields]) => {
       const row = existing(kind, key);
       const hold = holdOf(after, fields);
       return row && !changed.has(`${kind} ${key}`) && row.policyHold !== hold ? [{ id: row.id, hold }] : [];

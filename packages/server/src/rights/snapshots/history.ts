@@ -63,8 +63,10 @@ export function createHistory(): History {
 type Row = SnapshotRows[RowSection][number];
 const sections = Object.keys(rowSections) as RowSection[];
 
-const idOf = (section: RowSection, row: Row): string =>
-  (row as unknown as Record<string, string>)[rowSections[section]] ?? '';
+function idOf(section: RowSection, row: Row): string {
+  const ids: { readonly id?: string; readonly clientId?: string } = row;
+  return ids[rowSections[section]] ?? '';
+}
 
 /** Ids of all sections are UUIDs, so two sections never share an id. */
 function addedIds({ put }: Difference, before: SnapshotRows): ReadonlySet<string> {

@@ -93,12 +93,15 @@ export const projectUserRoles = pgTable(
   ],
 );
 
-const tables = { account: accountServiceUsers, organization: organizationMembers, project: projectUsers };
+const tables = {
+  account: accountServiceUsers,
+  organization: organizationMembers,
+  project: projectUsers,
+  get installation(): never {
+    throw new Error('the installation has no members');
+  },
+};
 
 /** The memberships of a node by its level. @throws Error for the installation, which has operators and no members */
-export function membershipTableOf<L extends ResolvedScope['level']>(
-  level: L,
-): L extends keyof typeof tables ? (typeof tables)[L] : never {
-  if (level === 'installation') throw new Error('the installation has no members');
-  return (tables as Record<string, unknown>)[level] as never;
-}
+export const membershipTableOf = <L extends ResolvedScope['level']>(level: L): (typeof tables)[L] =>
+  tables[level];

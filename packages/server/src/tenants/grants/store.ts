@@ -62,7 +62,7 @@ export async function readGrant(tx: Executor, at: ReadContext, id: string): Prom
     .from(projectGrants)
     .where(and(eq(projectGrants.id, id), isNull(projectGrants.deletedAt)));
   if (!row) throw fail('NOT_FOUND');
-  const [counted] = await withCounts(tx, [row as unknown as GrantRow]);
+  const [counted] = await withCounts(tx, [row as GrantRow]);
   return counted as GrantRow;
 }
 

@@ -211,9 +211,9 @@ export async function accept(
     .from(organizationMembers)
     .where(isMembership(organizationMembers, scope.nodeId, user.id));
   return {
-    invitation: accepted as unknown as InvitationRow,
+    invitation: accepted as InvitationRow,
     organization,
-    member: member as unknown as RowOf<typeof Member>,
+    member: member as RowOf<typeof Member>,
     isNewUser: prepared !== null,
     signIn,
   };

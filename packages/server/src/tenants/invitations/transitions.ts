@@ -51,7 +51,7 @@ export async function lockInvitation(tx: Executor, at: ReadContext, id: string) 
     .where(and(eq(invitations.id, id), visible(Invitation, at.scope)))
     .for('update');
   if (!row) throw fail('NOT_FOUND');
-  return row as unknown as InvitationRow & { readonly roleTenantId: string };
+  return row as InvitationRow & { readonly roleTenantId: string };
 }
 
 async function lockInState({ tx, scope, services }: InvitingRun, id: string, allowed: readonly State[]) {

@@ -25,7 +25,7 @@ const nouns = new WeakMap<z.ZodType, string>();
 /** The public fields of a noun, without its relations. */
 export function base<F extends Fields>({ name: noun, fields }: Entity<F>): Entity<F>['schema'] {
   const shape = Object.entries(fields).flatMap(([name, { out }]) => (out ? [[name, out]] : []));
-  const schema = z.object(Object.fromEntries(shape)) as unknown as Entity<F>['schema'];
+  const schema = z.object(Object.fromEntries(shape)) as Entity<F>['schema'];
   nouns.set(schema, noun);
   return schema;
 }

@@ -1,4 +1,5 @@
 import type { components } from '@doorward/node/client';
+import { formInput } from '../../../entities/declarations/form-field.ts';
 import { useTexts } from '../../../i18n/language.ts';
 import { useRights, useScope } from '../../../scopes/use-scope.ts';
 import { Act } from '../../keys/act.tsx';
@@ -23,7 +24,7 @@ export function OrganizationActions({ organization }: { readonly organization: O
           label={t.suspend}
           about={t.suspendAbout}
           isDangerous
-          save={(api, input) => api.suspendOrganization({ ...input, id } as never)}
+          save={(api, input) => api.suspendOrganization(formInput<'suspendOrganization'>(input, { id }))}
         />
       )}
       {can('InstallationOrganization:Reactivate') && status === 'suspended' && (
@@ -33,7 +34,9 @@ export function OrganizationActions({ organization }: { readonly organization: O
           label={t.reactivate}
           about={t.reactivateAbout}
           isMain
-          save={(api, input) => api.reactivateOrganization({ ...input, id } as never)}
+          save={(api, input) =>
+            api.reactivateOrganization(formInput<'reactivateOrganization'>(input, { id }))
+          }
         />
       )}
     </>

@@ -1,4 +1,5 @@
 import type { components } from '@doorward/node/client';
+import { formInput } from '../../../entities/declarations/form-field.ts';
 import { useTexts } from '../../../i18n/language.ts';
 import { useRights, useScope } from '../../../scopes/use-scope.ts';
 import { noteImpersonation } from '../../../session/impersonation/impersonation.ts';
@@ -23,7 +24,7 @@ export function UserActions({ user }: { readonly user: User }) {
           {...about}
           label={t.endSessions}
           about={t.endSessionsAbout}
-          save={(api, input) => api.endUserSessions({ ...input, id } as never)}
+          save={(api, input) => api.endUserSessions(formInput<'endUserSessions'>(input, { id }))}
         />
       )}
       {can('InstallationUser:SendReset') && isPerson && isActive && (
@@ -31,7 +32,7 @@ export function UserActions({ user }: { readonly user: User }) {
           {...about}
           label={t.sendReset}
           about={t.sendResetAbout}
-          save={(api, input) => api.sendUserPasswordReset({ ...input, id } as never)}
+          save={(api, input) => api.sendUserPasswordReset(formInput<'sendUserPasswordReset'>(input, { id }))}
         />
       )}
       {can('InstallationUser:ResetFactor') && isPerson && (
@@ -50,7 +51,7 @@ export function UserActions({ user }: { readonly user: User }) {
             },
           ]}
           isDangerous
-          save={(api, input) => api.resetUserSecondFactor({ ...input, id } as never)}
+          save={(api, input) => api.resetUserSecondFactor(formInput<'resetUserSecondFactor'>(input, { id }))}
         />
       )}
       {can('InstallationUser:Impersonate') && isPerson && isActive && (
@@ -60,7 +61,7 @@ export function UserActions({ user }: { readonly user: User }) {
           about={t.impersonateAbout}
           isDangerous
           save={async (api, input) => {
-            const answer = await api.impersonateUser({ ...input, id } as never);
+            const answer = await api.impersonateUser(formInput<'impersonateUser'>(input, { id }));
             noteImpersonation({ id: answer.impersonationId, name, seconds: answer.expiresIn });
             return answer;
           }}
@@ -73,7 +74,7 @@ export function UserActions({ user }: { readonly user: User }) {
           label={t.suspend}
           about={t.suspendAbout}
           isDangerous
-          save={(api, input) => api.suspendUser({ ...input, id } as never)}
+          save={(api, input) => api.suspendUser(formInput<'suspendUser'>(input, { id }))}
         />
       )}
       {can('InstallationUser:Reactivate') && user.status === 'suspended' && (
@@ -82,7 +83,7 @@ export function UserActions({ user }: { readonly user: User }) {
           label={t.reactivate}
           about={t.reactivateAbout}
           isMain
-          save={(api, input) => api.reactivateUser({ ...input, id } as never)}
+          save={(api, input) => api.reactivateUser(formInput<'reactivateUser'>(input, { id }))}
         />
       )}
     </>

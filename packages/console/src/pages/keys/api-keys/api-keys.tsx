@@ -10,6 +10,7 @@ import type { Common } from '../../../i18n/common.ts';
 import type { Column } from '../../../ui/tables/table.tsx';
 import { Chip } from '../../../ui/chips.tsx';
 import { Time } from '../../../ui/times/time.tsx';
+import { formInput } from '../../../entities/declarations/form-field.ts';
 import { ApiKeyActions, ApiKeyDetails, nameOfKey, variablesOf } from './api-key-actions.tsx';
 import { apiKeyFields, managementKeyFields, type KeyCreation } from './api-key-fields.ts';
 import { apiKeyTexts, type ApiKeyTexts } from './api-key-texts.ts';
@@ -97,7 +98,7 @@ const keysOfProject = (scope: Scope, creation: KeyCreation): Entity<ApiKey, ApiK
     // A key that acts as a user belongs to them, in this project.
     const owner =
       actsAs === 'role' ? {} : { scope: { tenant: 'projectUser', id: `${idOf(scope)}:${String(user)}` } };
-    return api.createApiKey({ ...input, ...owner } as never);
+    return api.createApiKey(formInput<'createApiKey'>({ ...input, ...owner }));
   },
 });
 

@@ -3,6 +3,7 @@ import { chipsColumn, createdColumn, nameColumn, textColumn } from '../../../ent
 import { EntityPage } from '../../../entities/entity-page.tsx';
 import type { Entity } from '../../../entities/declarations/entity.ts';
 import { Chip } from '../../../ui/chips.tsx';
+import { formInput } from '../../../entities/declarations/form-field.ts';
 import { appFields, appInput, providerChoices } from './app-fields.ts';
 import { AppActions, AppDetails } from './app-panel.tsx';
 import { appTexts, type AppTexts } from './app-texts.ts';
@@ -34,8 +35,8 @@ const apps: Entity<ProjectApp, AppTexts> = {
   list: (api, input, signal) => api.projectApps(input, { signal }),
   read: (api, input, signal) => api.projectApp({ ...input, relations: ['signUpRole'] }, { signal }),
   fields: appFields,
-  create: (api, input) => api.createProjectApp(appInput(input) as never),
-  update: (api, input) => api.updateProjectApp(appInput(input) as never),
+  create: (api, input) => api.createProjectApp(formInput<'createProjectApp'>(appInput(input))),
+  update: (api, input) => api.updateProjectApp(formInput<'updateProjectApp'>(appInput(input))),
   remove: (api, input) => api.deleteProjectApp(input),
   secretOf: (answer) => (answer as components['schemas']['ProjectAppWithSecret']).clientSecret ?? null,
   details: (app) => <AppDetails app={app} />,

@@ -5,6 +5,7 @@ import type { Entity } from '../../../entities/declarations/entity.ts';
 import { descriptionField } from '../../../entities/declarations/fields.ts';
 import { useTexts } from '../../../i18n/language.ts';
 import { Time } from '../../../ui/times/time.tsx';
+import { formInput } from '../../../entities/declarations/form-field.ts';
 import { subscriptionChoices } from './event-choices.ts';
 import { WebhookActions, WebhookDetails } from './webhook-panel.tsx';
 import { webhookTexts, type WebhookTexts } from './webhook-texts.ts';
@@ -99,7 +100,7 @@ const webhooks: Entity<Subscription, WebhookTexts> = {
       initial: subscription?.active ?? true,
     },
   ],
-  create: (api, input) => api.createWebhookSubscription(input as never),
+  create: (api, input) => api.createWebhookSubscription(formInput<'createWebhookSubscription'>(input)),
   update: (api, input) => api.updateWebhookSubscription(input),
   remove: (api, input) => api.deleteWebhookSubscription(input),
   secretOf: (answer) => (answer as components['schemas']['WebhookSubscriptionWithSecret']).secret,

@@ -2,6 +2,7 @@ import type { components } from '@doorward/node/client';
 import { nameColumn, textColumn, timeColumn } from '../../../entities/tables/columns.tsx';
 import { EntityPage } from '../../../entities/entity-page.tsx';
 import type { Entity } from '../../../entities/declarations/entity.ts';
+import { formInput } from '../../../entities/declarations/form-field.ts';
 import { ConnectionDetails } from './connection-details.tsx';
 import { connectionFields, connectionInput, connectionStatuses } from './connection-fields.ts';
 import { connectionTexts, type ConnectionTexts } from './connection-texts.ts';
@@ -30,8 +31,9 @@ const connections: Entity<Connection, ConnectionTexts> = {
   list: (api, input, signal) => api.organizationConnections(input, { signal }),
   read: (api, input, signal) => api.organizationConnection(input, { signal }),
   fields: connectionFields,
-  create: (api, input) => api.createOrganizationConnection(input as never),
-  update: (api, input) => api.updateOrganizationConnection(connectionInput(input) as never),
+  create: (api, input) => api.createOrganizationConnection(formInput<'createOrganizationConnection'>(input)),
+  update: (api, input) =>
+    api.updateOrganizationConnection(formInput<'updateOrganizationConnection'>(connectionInput(input))),
   remove: (api, input) => api.deleteOrganizationConnection(input),
   details: (connection) => <ConnectionDetails connection={connection} />,
 };

@@ -7,6 +7,7 @@ import { useTexts } from '../../../i18n/language.ts';
 import { useRights, useScope } from '../../../scopes/use-scope.ts';
 import { Exact, Facts } from '../../../ui/facts.tsx';
 import { Act } from '../../keys/act.tsx';
+import { formInput } from '../../../entities/declarations/form-field.ts';
 import { domainTexts, type DomainTexts } from './domain-texts.ts';
 
 type Domain = components['schemas']['OrganizationDomain'];
@@ -47,7 +48,7 @@ const domains: Entity<Domain, DomainTexts> = {
       initial: '',
     },
   ],
-  create: (api, input) => api.createOrganizationDomain(input as never),
+  create: (api, input) => api.createOrganizationDomain(formInput<'createOrganizationDomain'>(input)),
   remove: (api, input) => api.deleteOrganizationDomain(input),
   details: (domain) => <Details domain={domain} />,
   actions: (domain) => <Verification domain={domain} />,

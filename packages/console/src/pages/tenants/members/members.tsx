@@ -7,6 +7,7 @@ import { onlyRow } from '../../../entities/tables/only-row.ts';
 import { useMe } from '../../../scopes/use-scopes.ts';
 import { roleChoices } from '../../access/choices.ts';
 import { MayDoLink } from '../../subjects/may-do-link.tsx';
+import { formInput } from '../../../entities/declarations/form-field.ts';
 import { MemberActions, Self, ServiceUserMark } from './member-actions.tsx';
 import { MemberTools } from './member-tools.tsx';
 import { memberTexts, type MemberTexts } from './member-texts.ts';
@@ -51,7 +52,8 @@ const membersFor = (ownId: string | undefined): Entity<Member, MemberTexts> => (
       initial: member?.roleId ?? null,
     },
   ],
-  update: (api, { id, ...input }) => api.updateOrganizationMember({ ...input, userId: id } as never),
+  update: (api, { id, ...input }) =>
+    api.updateOrganizationMember(formInput<'updateOrganizationMember'>(input, { userId: id })),
   hasImpact: true,
   // The service lets nobody change their own role.
   isFixed: ({ id }) => id === ownId,

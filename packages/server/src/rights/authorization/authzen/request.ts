@@ -13,7 +13,7 @@ const attributes = z
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       payload.issues.push({ code: 'invalid_type', expected: 'object', input: value });
   })
-  .meta({ type: 'object', additionalProperties: true }) as unknown as z.ZodType<
+  .meta({ type: 'object', additionalProperties: true }) as z.ZodType<
   Record<string, unknown>,
   Record<string, unknown>
 >;

@@ -1,7 +1,7 @@
 import {
   documentKinds,
+  rowsIn,
   type DocumentKind,
-  type Keyed,
   type PolicyDocument,
 } from '@doorward/decision/document/document';
 import { canonicalJson } from '../../../kernel/output/canonical-json.ts';
@@ -44,7 +44,7 @@ export function differenceOf(before: PolicyDocument, after: PolicyDocument): Doc
 
 /** A map, because a key may be the name of a member that every object has. */
 const rowsOf = (document: PolicyDocument, kind: DocumentKind): ReadonlyMap<string, Row> =>
-  new Map(Object.entries(document[kind] as unknown as Keyed<Row>));
+  new Map(Object.entries(rowsIn(document, kind)));
 
 const sortedKeys = (rows: ReadonlyMap<string, Row>): string[] => [...rows.keys()].sort();
 

@@ -1,4 +1,4 @@
-import { targetOf, type PolicyDocument } from '@doorward/decision/document/document';
+import { targetOf, type PolicyDocument, type PolicyTest } from '@doorward/decision/document/document';
 import { unescaped } from '@doorward/decision/document/escape';
 import { z } from 'zod';
 import { EventTypes } from '../../../webhooks/subscriptions/event-filter.ts';
@@ -263,5 +263,7 @@ function complete({ $schema: _, resources: given, ...policy }: Parsed): PolicyDo
     tags: mapped(policy.tags, ({ renamedFrom: _former, ...row }) => row),
     apps: mapped(policy.apps, ({ renamedFrom: _former, ...row }) => row),
     webhooks: mapped(policy.webhooks, ({ renamedFrom: _former, ...row }) => row),
-  } as unknown as PolicyDocument;
+    // For zod, an optional member may be undefined; those of parsed JSON are left out.
+    tests: policy.tests as readonly PolicyTest[],
+  };
 }

@@ -1,4 +1,4 @@
-import type { Keyed, PolicyDocument } from '@doorward/decision/document/document';
+import { rowsIn, type PolicyDocument } from '@doorward/decision/document/document';
 import { evaluateWithoutConditions } from '@doorward/decision/evaluate';
 import { sql } from 'drizzle-orm';
 import { rowsOf } from '../../../db/statements/rows.ts';
@@ -41,7 +41,7 @@ export const mayNameAddresses = (policy: Readonly<Record<string, unknown>> | und
 
 const addressesOf = (document: PolicyDocument): Address[] =>
   kinds.flatMap((kind) =>
-    Object.entries(document[kind] as unknown as Keyed<Record<string, unknown>>).flatMap(([key, row]) => {
+    Object.entries(rowsIn(document, kind)).flatMap(([key, row]) => {
       const url = row[addressIn[kind]];
       return typeof url === 'string' ? [{ kind, path: pathOf(kind, key), url }] : [];
     }),

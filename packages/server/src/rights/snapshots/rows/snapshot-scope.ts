@@ -16,7 +16,7 @@ export function snapshotScope(scope: ResolvedScope): SnapshotScope {
   const { projectId, parentId, accountId, organizationId } = scope;
   if (scope.grant) throw new Error('A snapshot would show the users of the project to a customer.');
   if (projectId === null || parentId === null) throw new Error('A snapshot needs the scope of a project.');
-  const attributes = scopeAttributes(scope) as unknown as SnapshotClaims['scope'];
+  const attributes = scopeAttributes(scope) as SnapshotClaims['scope'];
   return { projectId, ownerId: parentId, accountId, organizationId, attributes };
 }
 
