@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { serveOwnApp } from '../../../node/test/support/service.ts';
 import { firstOperator, operatorEnvironment } from '../../../server/test/support/tenants/operators.ts';
 import { emptyFolder } from '../support/folder.ts';
 import { startWorld, type World } from '../support/service/world.ts';
@@ -11,7 +12,7 @@ let operator: { env: Record<string, string> };
 let address: string;
 
 beforeAll(async () => {
-  world = await startWorld(operatorEnvironment);
+  world = await startWorld(operatorEnvironment, serveOwnApp);
   const { token } = await firstOperator(world.service.app);
   operator = { env: { DOORWARD_TOKEN: token } };
   address = (await world.service.app.person({ name: 'Ada' })).email;

@@ -1,3 +1,4 @@
+import { serveOwnApp } from '../../../../node/test/support/service.ts';
 import { installationRoleIdOf } from '../../../../server/src/access/installation-roles.ts';
 import {
   firstOperator,
@@ -8,7 +9,7 @@ import { startWorld, type World } from './world.ts';
 
 /** The project owner is also an Installation Operator, so that they can import users. */
 export async function startWorldOfOperator(): Promise<World> {
-  const world = await startWorld(operatorEnvironment);
+  const world = await startWorld(operatorEnvironment, serveOwnApp);
   const { app } = world.service;
   const grace = await firstOperator(app);
   const operator = {

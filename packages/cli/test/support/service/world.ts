@@ -23,8 +23,12 @@ export interface World {
   readonly json: <T = Record<string, unknown>>(args: readonly string[], how?: How) => Promise<T>;
 }
 
-export async function startWorld(env: Record<string, string> = {}): Promise<World> {
-  const service = await serveApp(env);
+/** `serve`: `serveOwnApp` for a file that registers a fixed address, which it can do once in a service. */
+export async function startWorld(
+  env: Record<string, string> = {},
+  serve: typeof serveApp = serveApp,
+): Promise<World> {
+  const service = await serve(env);
   const project = await projectWithKey(service, { roleId: roleIdOf('Project Admin') });
   const scope = `${project.scope.tenant}:${project.scope.id}`;
   const at = { DOORWARD_URL: service.url, DOORWARD_SCOPE: scope };
