@@ -59,11 +59,11 @@ describe('paths', () => {
   const maps = [
     'docs/architecture.md',
     'docs/glossary.md',
-    'docs/reliability.md',
+    'docs/operating/reliability.md',
     ...documents.filter((name) => name.startsWith('docs/operating/')),
     'CONTRIBUTING.md',
     'SECURITY.md',
-    'docs/reliability.md',
+    'docs/operating/reliability.md',
     'docs/glossary.md',
     ...documents.filter((name) => name.startsWith('docs/operating/')),
     ...documents.filter((name) => name.startsWith('docs/spec/')),

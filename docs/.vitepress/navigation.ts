@@ -45,9 +45,9 @@ const sections: readonly (readonly [title: string, link: string, items: Item[]])
     '/guides/',
     [
       { text: 'Overview', link: '/guides/' },
-      ...pages('guides/b2b-product', 'project-grants', 'guides/customers', 'guides/guards'),
+      ...pages('guides/b2b-product', 'guides/project-grants', 'guides/customers', 'guides/guards'),
       ...pages(...'express fastify hono nestjs nextjs nginx'.split(' ').map((name) => `guides/${name}`)),
-      ...pages('sign-in', 'passkeys', 'guides/company-sign-in', 'authzen'),
+      ...pages(...'sign-in passkeys company-sign-in authzen'.split(' ').map((name) => `guides/${name}`)),
       ...pages(
         ...'machine-onboarding webhooks policy-as-code import-users harden support-runbook'
           .split(' ')
@@ -55,7 +55,7 @@ const sections: readonly (readonly [title: string, link: string, items: Item[]])
       ),
     ],
   ],
-  ['Operate', '/operating/', [...folder('operating'), ...pages('operators', 'capacity', 'reliability')]],
+  ['Operate', '/operating/', folder('operating')],
   ['Reference', '/reference/', [...folder('reference'), { text: 'Packages', items: readMes }]],
   [
     'Decisions',

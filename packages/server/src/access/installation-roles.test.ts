@@ -9,7 +9,7 @@ import {
   isInstallationPermission,
 } from './installation-roles.ts';
 
-/** The table of docs/operators.md: `Noun: actions of Operator | of Support | of Auditor`. */
+/** The table of docs/operating/operators.md: `Noun: actions of Operator | of Support | of Auditor`. */
 const table = `
   Installation: Query | Query | Query
   InstallationUser: Query Suspend Reactivate EndSessions ResetFactor SendReset Impersonate | Query EndSessions ResetFactor SendReset | Query

@@ -7,7 +7,7 @@ import { unknownSubject } from './grants/grants.ts';
 import type { SubjectStatus } from '../kernel/call/caller-rights.ts';
 import { INSTALLATION_OPERATOR } from './installation-roles.ts';
 
-/** Who is an operator of the installation, and under which conditions their rights count (docs/operators.md). */
+/** Who is an operator of the installation, and under which conditions their rights count (docs/operating/operators.md). */
 export interface OperatorRules {
   /** A user who holds one of these as verified e-mail method is Installation Operator. */
   readonly addresses: readonly string[];

@@ -163,7 +163,7 @@ function toConfig(v: Values) {
       /** The allowed origins whose pages may use them. */
       origins: origins.filter((origin) => isWithin(new URL(origin).hostname, rpId)),
     },
-    /** Who runs the installation, and from where (docs/operators.md). */
+    /** Who runs the installation, and from where (docs/operating/operators.md). */
     operators: {
       addresses: v.OPERATORS ?? [],
       allowedCidrs: v.OPERATORS_ALLOWED_CIDRS ?? [],

@@ -122,7 +122,7 @@ interface Declaration<
   readonly target?: T;
   /** The user that the call affects, if a signed-in user may do it to themselves without the permission (leaving). */
   readonly selfServiceUserId?: (input: InputOf<I>) => string;
-  /** Who may call it in a suspended organization and its projects; absent: no member (docs/operators.md). */
+  /** Who may call it in a suspended organization and its projects; absent: no member (docs/operating/operators.md). */
   readonly whileSuspended?: 'members' | 'owners';
   /** The answer of REST, if it differs from that of GraphQL; the default is the output with `status`. */
   readonly restShape?: (output: z.output<O>) => { readonly status?: number; readonly data: unknown };

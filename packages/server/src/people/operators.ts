@@ -10,7 +10,7 @@ import type { Actor, NodeRef } from '../kernel/event.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import type { Run } from '../kernel/context.ts';
 
-/** Who the operators are, and how they come and go (docs/operators.md). */
+/** Who the operators are, and how they come and go (docs/operating/operators.md). */
 
 /** The node with the installation's audit log and events. */
 export const installationNode: NodeRef = {

@@ -48,7 +48,7 @@ const fixes = {
   clock: 'check that the database still answers, and run doctor again',
   'encryption-key':
     'check the access to the tables, ENCRYPTION_KEY and ENCRYPTION_KEYS_OLD: docs/operating/keys-and-secrets.md',
-  operators: 'check the access to the tables, and OPERATORS: docs/operators.md',
+  operators: 'check the access to the tables, and OPERATORS: docs/operating/operators.md',
   webhooks: 'check the access to the tables, and the addresses of subscriptions: docs/operating/webhooks.md',
   'audit-export': 'check the access to the table audit_log: docs/operating/audit-log.md',
 };

@@ -280,7 +280,7 @@ describe.each(storyTransports(import.meta))('impersonation over %s', (via) => {
   });
 });
 
-/** Operations that no operator may call for a user, whatever a declaration says (docs/operators.md). */
+/** Operations that no operator may call for a user, whatever a declaration says (docs/operating/operators.md). */
 const isForbidden = ({ path, method, kind, name }: (typeof operations)[number]): boolean =>
   path.startsWith('/api/installation') ||
   (path.startsWith('/api/me') && (kind === 'mutation' || name === 'exportMe')) ||

@@ -11,7 +11,7 @@ export async function checkOperators(db: Executor, { operators }: Config): Promi
   const count = (await activeOperators(db, operators)).length;
   return count > 0
     ? ok('operators', counted(count, 'active operator'))
-    : warn('operators', 'the installation has no operator', 'set OPERATORS: docs/operators.md');
+    : warn('operators', 'the installation has no operator', 'set OPERATORS: docs/operating/operators.md');
 }
 
 const DAY_MS = 86_400_000;

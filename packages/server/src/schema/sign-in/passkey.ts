@@ -4,7 +4,7 @@ import { time, userColumn } from '../columns.ts';
 import { entity, required, serverSet } from '../../kernel/entity.ts';
 import { iso, text, uuid } from '../../kernel/input/values.ts';
 
-/** Most passkeys of one user (docs/passkeys.md). */
+/** Most passkeys of one user (docs/guides/passkeys.md). */
 export const MAX_PASSKEYS = 10;
 
 /** Passkeys. Only the fields of `Passkey` are in answers, and none tells the key pair. */

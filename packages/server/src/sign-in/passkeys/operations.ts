@@ -14,7 +14,7 @@ import { lockCaller, lockForChange } from '../second-factor/lock-for-change.ts';
 import { addPasskey, assertRoom, removePasskey } from './changes.ts';
 import { Passkey, passkeyName, passkeys } from '../../schema/sign-in/passkey.ts';
 
-/** The passkeys of the caller (docs/passkeys.md). */
+/** The passkeys of the caller (docs/guides/passkeys.md). */
 
 export const myPasskeys = query({
   rest: 'GET /me/passkeys',

@@ -13,7 +13,7 @@ import { mutation } from '../../kernel/operation.ts';
 import { refuse } from '../../kernel/output/reply.ts';
 import { users } from '../../schema/people/user.ts';
 
-/** Signing in with a passkey, without a name (docs/passkeys.md). */
+/** Signing in with a passkey, without a name (docs/guides/passkeys.md). */
 
 export const passkeyOptions = mutation({
   rest: 'POST /auth/passkey/options',

@@ -14,7 +14,7 @@ import { installationNode, isOperator } from '../../people/operators.ts';
 import { endSessions } from '../../sessions/live-sessions.ts';
 
 /**
- * The reset of the second factor of a user who lost it, which an operator starts (docs/operators.md). It takes effect after
+ * The reset of the second factor of a user who lost it, which an operator starts (docs/operating/operators.md). It takes effect after
  * a day, and a correct code stops it: who still has the factor has not lost it.
  */
 export const RESET_DELAY_MS = 24 * 3_600_000;
