@@ -2,8 +2,8 @@ import { indexPermissions, type HeldPermission, type PermissionIndex } from '@do
 import { builtInId } from '../schema/rights/built-in-ids.ts';
 
 /**
- * The three roles of level `installation`, which operators hold (docs/operating/operators.md). They are not rows of the database: so
- * no tenant can list their permissions, put them into a role of its own, or offer them as a scope of an app.
+ * The three roles of level `installation`, which operators hold (docs/operating/operators.md). They are not rows of the
+ * database: so no tenant can list their permissions, put them into a role of its own, or offer them as a scope of an app.
  */
 const names = ['Installation Operator', 'Installation Support', 'Installation Auditor'] as const;
 type InstallationRoleName = (typeof names)[number];
