@@ -17,7 +17,8 @@ import { listenFault, startFault } from './runtime/start-fault.ts';
 import { workerLink, type WorkerLink } from './runtime/worker-link.ts';
 import { runWorkers } from './runtime/workers.ts';
 
-/** Reads the environment, creates the app and listens, in this process or in WORKERS processes. */
+/* Reads the environment, creates the app and listens, in this process or in WORKERS processes. */
+
 const root = join(import.meta.dirname, '..');
 const consoleFolder = join(root, 'dist/console');
 const docsFolder = join(root, 'dist/docs');

@@ -3,10 +3,11 @@ import { Writable } from 'node:stream';
 import { usageFault } from '../fault.ts';
 import type { Run } from '../run.ts';
 
-/** Prompts go to stderr, so that stdout only has results. Ctrl-C cancels a prompt. */
+/* Prompts go to stderr, so stdout has only results. Ctrl-C cancels a prompt. */
 
 type Asking = Pick<Run, 'stdin' | 'stderr' | 'signal' | 'interrupt'>;
 
+/** Asks a question, and returns the trimmed line. */
 export async function askText(run: Asking, question: string): Promise<string> {
   const { stdin, stderr, signal } = run;
   const lines = createInterface({ input: stdin, output: stderr });
@@ -19,7 +20,7 @@ export async function askText(run: Asking, question: string): Promise<string> {
   }
 }
 
-/** The same without an echo. */
+/** Asks without an echo. */
 export async function askSecret(run: Asking, question: string): Promise<string> {
   const { stdin, stderr, signal } = run;
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
@@ -42,6 +43,7 @@ export async function readSecret(run: Run, name: string): Promise<string> {
   return text;
 }
 
+/** Reads standard input to its end. */
 export async function readStdin({ stdin }: Pick<Run, 'stdin'>): Promise<string> {
   stdin.setEncoding('utf8');
   let text = '';

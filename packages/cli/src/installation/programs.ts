@@ -5,8 +5,6 @@ import { fileText } from '../input/json-input.ts';
 import type { Env } from '../io.ts';
 import type { Run } from '../run.ts';
 
-/** The programs of the service, which this package does not depend on: they are there where the service is installed. */
-
 interface MigrationReport {
   readonly migrations: readonly { readonly name: string; readonly state: 'applied' | 'pending' }[];
   readonly unknown: number;
@@ -36,6 +34,7 @@ interface OnMachine {
   readonly now: () => number;
 }
 
+/** The programs of the service. This package doesn't depend on them: they exist where the service is installed. */
 export interface Programs {
   readonly assertCanStart: (env: Env) => Promise<{ readonly appUrl: string; readonly port: number }>;
   readonly migrations: (env: Env) => Promise<MigrationReport>;
@@ -68,6 +67,7 @@ export interface InstalledService {
   readonly start: (env: Env) => Promise<void>;
 }
 
+/** Whether the service is installed alongside this program. */
 export const isServiceInstalled = ({ service }: Pick<Run, 'service'>): Promise<boolean> =>
   service.programs().then(
     () => true,

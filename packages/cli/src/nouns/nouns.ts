@@ -2,7 +2,7 @@ import type { Scope } from '@doorward/node';
 import type { Row } from '../output/table.ts';
 import { foreseen, noun, plain, type Noun } from './noun.ts';
 
-/** What can be listed, shown and changed. The commands of each are derived (noun-commands.ts). */
+/* Nouns that can be listed, shown and changed. noun-commands.ts derives the commands of each. */
 
 const id = { name: 'id', kind: 'id' } as const;
 const created = { name: 'created', of: 'createdAt', kind: 'time' } as const;

@@ -17,7 +17,6 @@ import {
   whereOperatorsAre,
 } from './machine.ts';
 
-/** Operators of the installation: over the API for those who are operators, or in the database on the machine of the service. */
 const INSTALLATION = { tenant: 'installation', id: '00000000-0000-0000-0000-000000000000' } as const;
 
 const inInstallation = (run: Run): Promise<Client> =>
@@ -128,4 +127,8 @@ async function removeOverApi(run: Run, options: Options, named: string): Promise
   return removed;
 }
 
+/**
+ * Commands for operators of the installation. An operator uses the API; on the machine of the service the commands use
+ * its database.
+ */
 export const operatorCommands: readonly Command[] = [list, add, remove];

@@ -1,11 +1,10 @@
-/**
- * Text of the service on a terminal. Names come from other people: control characters could move the cursor or set
- * colours, and bidirectional ones could show a name other than it is.
- */
 const unsafe =
   /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
-/** Shows such characters as `\u{…}`. */
+/**
+ * Makes text of the service safe for a terminal: shows unsafe characters as `\u{…}`. Names come from other people.
+ * Control characters could move the cursor or set colours, and bidirectional ones could disguise a name.
+ */
 export const visible = (text: string): string =>
   text.replace(unsafe, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 
@@ -52,5 +51,6 @@ export function cut(text: string, columns: number): string {
   return `${result}…`;
 }
 
+/** Fills a text with spaces to a number of columns. */
 export const padded = (text: string, columns: number): string =>
   text + ' '.repeat(Math.max(0, columns - widthOf(text)));

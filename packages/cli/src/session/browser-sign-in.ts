@@ -6,12 +6,6 @@ import { exitCodes } from '../exit-codes.ts';
 import { Fault } from '../fault.ts';
 import type { Env } from '../io.ts';
 
-/**
- * Sign-in in the browser (identity §9). The service sends the browser back to a loopback address with a code. Another
- * program of this computer could open that address too, so it has a random port, a random path and a state; and a
- * code is worth nothing without the verifier, which stays in this process.
- */
-
 const WAIT_MS = 5 * 60_000;
 
 interface Attempt {
@@ -23,6 +17,11 @@ interface Attempt {
   readonly close: () => void;
 }
 
+/**
+ * Begins a sign-in in the browser (identity §9). The service sends the browser back to a loopback address with a code.
+ * Another program on this computer could open that address too, so it has a random port, a random path and a state. The
+ * code is worthless without the verifier, which stays in this process.
+ */
 export async function beginAttempt(url: string, signal: AbortSignal): Promise<Attempt> {
   const path = `/${randomBytes(16).toString('base64url')}`;
   const state = randomBytes(24).toString('base64url');

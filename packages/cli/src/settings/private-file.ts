@@ -3,7 +3,7 @@ import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { usageFault } from '../fault.ts';
 
-/** Files of the configuration: private ones are read only if no other user can read them, and are never half written. */
+/* Configuration files. A private file is read only if no other user can read it, and no file is left half written. */
 
 const OTHERS = 0o077;
 const isWindows = process.platform === 'win32';
@@ -14,6 +14,7 @@ export async function readPrivate(path: string): Promise<unknown> {
   return readJson(path);
 }
 
+/** The JSON of a file; undefined if there is none. @throws Fault if it can't be read, or isn't valid JSON */
 export async function readJson(path: string): Promise<unknown> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;

@@ -4,10 +4,11 @@ import { language } from '../i18n/language.ts';
 import { announce } from '../ui/announcer.tsx';
 import { userOfToken } from './token-user.ts';
 
-/**
+/*
  * The session of the user. Its access token is only in memory; a new one comes with the refresh cookie, which the page
  * cannot read. Tabs renew one after the other, because each renewal replaces the cookie.
  */
+
 type SessionState =
   /** Not known yet: the cookie is being tried. */
   | { readonly kind: 'loading' }
@@ -52,7 +53,9 @@ function set(next: SessionState): void {
   for (const listener of listeners) listener();
 }
 
+/** The current state of the session. */
 export const sessionState = (): SessionState => state;
+/** Calls the listener after each change of the session. Returns a function that removes it. */
 export const onSessionChange = (listener: () => void): (() => void) => {
   listeners.add(listener);
   return () => listeners.delete(listener);
@@ -160,6 +163,7 @@ export function renew(): Promise<void> {
   return renewal;
 }
 
+/** Whether the service refused the credential of a call. */
 export const isRefused = (error: unknown): boolean => error instanceof DoorwardError && error.status === 401;
 
 /**
@@ -239,6 +243,7 @@ channel.addEventListener('message', ({ data }) => {
   if (data === 'signedIn') void renew().catch(() => undefined);
 });
 
+/** Lets the other tabs renew their session after a sign-in in this one. */
 export function noteSignIn(): void {
   channel.postMessage('signedIn');
 }

@@ -1,10 +1,5 @@
 import { useEffect, useId, useSyncExternalStore } from 'react';
 
-/**
- * Live regions for the results of actions, which screen readers read and others see for a while. A dialog makes all that is
- * outside of it inert, so each dialog has a region too, and only the topmost shows the text. When a dialog closes, its text
- * goes on to the region below, which reads it then.
- */
 const SHOWN_MS = 6000;
 let text = '';
 let timer: ReturnType<typeof setTimeout> | undefined;
@@ -15,6 +10,7 @@ function notify(): void {
   for (const listener of listeners) listener();
 }
 
+/** Shows the result of an action in the topmost region for a few seconds. */
 export function announce(result: string): void {
   text = result;
   notify();
@@ -30,6 +26,11 @@ const subscribe = (listener: () => void): (() => void) => {
   return () => listeners.delete(listener);
 };
 
+/**
+ * A live region for the results of actions: screen readers read them, and other people see them for a while. A dialog
+ * makes everything outside of it inert, so each dialog has a region too, and only the topmost shows the text. When a
+ * dialog closes, its text moves to the region below, which then reads it.
+ */
 export function Announcer() {
   const id = useId();
   useEffect(() => {

@@ -7,10 +7,6 @@ import type { HookList } from './hook-list.ts';
 import type { RetryBudget } from './retry-budget.ts';
 import { backoffMs, delay, retryAfterOf } from './wait.ts';
 
-/**
- * Sends calls: attaches the token, bounds each attempt and the whole call in time, and repeats what can be repeated
- * (packages §4). Runs wherever there is a `fetch`.
- */
 interface TransportOptions {
   /** Without a slash at the end. */
   readonly url: string;
@@ -66,6 +62,10 @@ export interface Sent extends Answer {
 
 const repeatedStatuses = new Set([429, 502, 503, 504]);
 
+/**
+ * Sends calls: attaches the token, bounds each attempt and the whole call in time, and repeats what can be repeated
+ * (packages §4). Runs wherever there is a `fetch`.
+ */
 export class Transport {
   readonly #options: TransportOptions;
   /** Of all transports: the one of the exchange reports to the same hooks. */

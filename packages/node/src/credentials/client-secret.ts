@@ -1,10 +1,9 @@
-/**
- * The form of a client secret (identity §11). Its checksum shows a mistyped or incomplete secret before anything is
- * sent.
- */
-
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
+/**
+ * Whether the text has the form of a client secret (identity §11). The checksum reveals a mistyped or incomplete secret
+ * before anything is sent.
+ */
 export function isClientSecret(text: string): boolean {
   if (!/^dwk_[\w-]{46}[0-9A-Za-z]{6}$/.test(text)) return false;
   return text.slice(50) === base62(crc32(text.slice(0, 50)));

@@ -1,11 +1,12 @@
-/**
- * `context.resource` as the service would read it: as JSON, and within the bounds of authorization §7.1. A resource
- * beyond them goes to the service, which refuses it.
- */
 const MAX_CHARACTERS = 64 * 1024;
 const MAX_DEPTH = 10;
 
-/** @returns undefined for a resource that the service does not accept. @throws TypeError for what is not JSON */
+/**
+ * Returns `context.resource` as the service would read it: as JSON, and within the limits of authorization §7.1. A
+ * resource beyond them goes to the service, which refuses it.
+ * @returns undefined for a resource that the service doesn't accept.
+ * @throws TypeError for what isn't JSON
+ */
 export function resourceAsJson(resource: object): object | undefined {
   if (maxLengthOf(resource, MAX_DEPTH) <= MAX_CHARACTERS) return resource;
   const text = JSON.stringify(resource) as string | undefined;

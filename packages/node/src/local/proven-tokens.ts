@@ -1,8 +1,8 @@
 import { verifyOffline, type TokenChecks, type VerifiedToken } from '../tokens/verify-token.ts';
 
-/** Proofs of tokens, so that a signature is verified once. Whether a token has ended is checked at each use. */
 const MOST_TOKENS = 20_000;
 
+/** Proofs of tokens, so that each signature is verified once. Each use still checks whether the token has ended. */
 export class ProvenTokens {
   readonly #checks: (now: number) => TokenChecks;
   readonly #proofs = new Map<string, VerifiedToken>();

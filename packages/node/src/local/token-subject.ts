@@ -6,9 +6,9 @@ import type { VerifiedToken } from '../tokens/verify-token.ts';
 import type { Scope } from '../contracts/types.ts';
 import { isInNetworks } from './networks.ts';
 
-/**
- * What a policy knows about the bearer of a proven token of its project. A customer's token has the issuer of the project
- * too, and its bearer may also be a user of the project itself, so the scope of the token is compared.
+/*
+ * What a policy knows about the bearer of a proven token of its project. A customer's token has the issuer of the
+ * project too, and its bearer may also be a user of the project itself, so the scope of the token is compared.
  */
 
 interface TokenUse {

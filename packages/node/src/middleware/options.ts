@@ -1,6 +1,6 @@
 import type { Context, Principal, Scope, TokenType } from '../contracts/types.ts';
 
-/** How the callers of a route prove who they are, and what is decided about. `Request` is that of the framework. */
+/* How the callers of a route prove who they are, and what is decided about. `Request` is that of the framework. */
 
 type Maybe<T> = T | null | undefined;
 type Later<T> = T | Promise<T>;

@@ -2,8 +2,6 @@ import { DoorwardError } from '../contracts/errors.ts';
 import type { Page } from './pages.ts';
 import { delay } from '../calls/wait.ts';
 
-/** Reads a feed and never ends: it polls for new events, and waits while the service does not answer. */
-
 interface FollowSettings {
   readonly after: string | null;
   readonly pollMs: number;
@@ -13,6 +11,7 @@ interface FollowSettings {
 
 const LONGEST_WAIT_MS = 30_000;
 
+/** Reads a feed without an end: polls for new events, and waits while the service doesn't respond. */
 export class FeedStream implements AsyncIterableIterator<unknown> {
   readonly #items: AsyncGenerator<unknown>;
   #cursor: string | null;

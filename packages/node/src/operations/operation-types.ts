@@ -2,7 +2,7 @@ import type { components } from '../client/openapi.ts';
 import type { operationTable } from '../client/table.ts';
 import type { CallOptions } from '../contracts/types.ts';
 
-/** Types of operations and events, from the generated OpenAPI types. */
+/* Types of operations and events, from the generated OpenAPI types. */
 
 type Schemas = components['schemas'];
 type Inputs = Schemas['OperationInputs'];

@@ -1,14 +1,16 @@
 import type { Scope } from '../contracts/types.ts';
 import type { RestOperation } from './operation.ts';
 
-/** Where an input goes: into the path, the query or the body. */
 interface RequestParts {
   /** Path and query. */
   readonly target: string;
   readonly body: string | undefined;
 }
 
-/** @throws TypeError for a parameter of the path that is missing, or would change the path */
+/**
+ * Puts the members of an input into the path, the query or the body.
+ * @throws TypeError for a parameter of the path that is missing, or would change the path
+ */
 export function requestParts(
   operation: RestOperation,
   input: Readonly<Record<string, unknown>>,

@@ -1,13 +1,11 @@
 import { ConfigError } from '../contracts/errors.ts';
 
-/**
- * Reads options strictly: it checks each by its rule, and refuses those without a rule. Errors name options, and
- * never show a value.
- */
-
 type Rule<T> = (value: unknown, name: string) => T;
 
-/** The checked value of each option; an undefined one has its default. */
+/**
+ * Reads options strictly: checks each by its rule, and refuses those without a rule. An undefined option gets its
+ * default. Errors name the option and never show a value.
+ */
 export function readOptions<R extends Record<string, Rule<unknown>>>(
   options: unknown,
   rules: R,
@@ -27,6 +25,7 @@ export function readOptions<R extends Record<string, Rule<unknown>>>(
 
 const quoted = (name: string): string => `\`${name.slice(0, 64)}\``;
 
+/** An integer from `least` to `most`. */
 export function integer(least: number, most: number, byDefault: number): Rule<number> {
   return (value = byDefault, name) => {
     if (typeof value !== 'number' || !Number.isInteger(value) || value < least || value > most)
@@ -35,6 +34,7 @@ export function integer(least: number, most: number, byDefault: number): Rule<nu
   };
 }
 
+/** One of the choices. */
 export function choice<T extends string>(choices: readonly T[], byDefault: T): Rule<T> {
   return (value = byDefault, name) => {
     if (!choices.includes(value as T))
@@ -45,11 +45,13 @@ export function choice<T extends string>(choices: readonly T[], byDefault: T): R
   };
 }
 
+/** True or false; false by default. */
 export const flag: Rule<boolean> = (value = false, name) => {
   if (typeof value !== 'boolean') throw new ConfigError(`\`${name}\` must be true or false.`, [name]);
   return value;
 };
 
+/** Undefined, or a value for which `holds` is true; `what` describes it in the error. */
 export function optional<T>(what: string, holds: (value: unknown) => boolean): Rule<T | undefined> {
   return (value, name) => {
     if (value !== undefined && !holds(value)) throw new ConfigError(`\`${name}\` must be ${what}.`, [name]);
@@ -57,6 +59,8 @@ export function optional<T>(what: string, holds: (value: unknown) => boolean): R
   };
 }
 
+/** Whether the value is a function. */
 export const isFunction = (value: unknown): boolean => typeof value === 'function';
+/** Whether the value is an object other than an array. */
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

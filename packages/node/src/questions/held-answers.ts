@@ -1,12 +1,12 @@
 import type { HeldPermissions } from '../contracts/types.ts';
 
-/**
- * Lists of permissions by token and scope, so that an unchanged list is not sent again. The least recently used
- * list is dropped first.
- */
 const MOST_PAIRS = 200_000;
 const MOST_LISTS = 1000;
 
+/**
+ * Caches lists of permissions by token and scope, so that an unchanged list isn't sent again. Drops the least recently
+ * used list first.
+ */
 export class HeldAnswers {
   readonly #lists = new Map<string, HeldPermissions>();
   #pairs = 0;

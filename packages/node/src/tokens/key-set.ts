@@ -5,11 +5,6 @@ import { momentOf, sinceMs, type Moment } from '../calls/moment.ts';
 import { delay } from '../calls/wait.ts';
 import { ConnectionError, DoorwardError } from '../contracts/errors.ts';
 
-/**
- * The public keys of one issuer (packages §3): kept for their `max-age`, and an hour longer while the service is not
- * reached. A `kid` that is not among them makes it read them again, at most once in 30 s, so that forged tokens cause no
- * load.
- */
 const UNKNOWN_KID_MS = 30_000;
 const GRACE_MS = 3_600_000;
 /** After a failure there is no other attempt for this long: older keys are used, and an unknown one is not looked for. */
@@ -31,6 +26,11 @@ interface Failure {
   readonly error: unknown;
 }
 
+/**
+ * The public keys of one issuer (packages §3). They are kept for their `max-age`, and an hour longer while the service
+ * can't be reached. An unknown `kid` makes it read the keys again, at most once in 30 s, so that forged tokens cause no
+ * load.
+ */
 export class KeySet {
   readonly #transport: Transport;
   readonly #path: string;

@@ -8,13 +8,6 @@ import {
   type RoleName,
 } from '../schema/rights/built-in-ids.ts';
 
-/**
- * The built-in rows: one resource per noun, one unconditional permission per `Noun:Action`, one group per noun
- * and part of its actions that a role holds, and eight roles (authorization §4). Nouns and actions come from the
- * operation declarations, so a permission that no operation asks for cannot exist; only who gets what is said
- * here. Ids are UUIDs of names, equal in every installation.
- */
-
 const roleNames = Object.keys(roleLevels) as RoleName[];
 
 /** The part of a noun's actions that a role holds, by a name that stays when actions are added. */
@@ -88,6 +81,12 @@ const matrix: Readonly<Record<string, readonly Allotment[]>> = {
   Token: [all, all, all, none, none, all, none],
 };
 
+/**
+ * The built-in rows: one resource per noun, one unconditional permission per `Noun:Action`, one group per noun and set
+ * of actions that a role holds, and eight roles (authorization §4). Nouns and actions come from the operation
+ * declarations, so a permission that no operation needs can't exist; this file decides only who gets which. Ids are
+ * UUIDs of names, equal in every installation.
+ */
 export interface BuiltIns {
   readonly nouns: ReadonlySet<string>;
   readonly resources: readonly { id: string; slug: string; actions: readonly string[] }[];

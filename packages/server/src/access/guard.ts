@@ -13,8 +13,6 @@ import { mayBypassProvider } from './credentials/company-address.ts';
 import { createCallerWatch, type WatchedChanges } from './caller-watch.ts';
 import { evaluateWithoutConditions, evaluate, type Grants, type Question } from '@doorward/decision/evaluate';
 
-/** The guard turns decisions into refusals. It decides with `evaluate`, like every other decision. */
-
 const questionOf = (permission: string): Question => {
   const [resource = '', action = ''] = permission.split(':');
   return { resource, action };
@@ -60,6 +58,7 @@ interface GuardRules {
   readonly operators: Pick<OperatorRules, 'allowedCidrs' | 'requiresSecondFactor'>;
 }
 
+/** Creates the guard, which turns decisions into refusals. It decides with `evaluate`, like every other decision. */
 export function createGuard(
   { auth: { stepUpMaxAgeMinutes }, operators }: GuardRules,
   { clock, changes }: { readonly clock: Clock; readonly changes: WatchedChanges },
@@ -137,11 +136,15 @@ export function createGuard(
   };
 }
 
-/** @throws STEP_UP_REQUIRED if the sign-in of a session is too old; keys and apps cannot sign in again (identity §6) */
+/**
+ * Asserts that `hasSignedInRecently` holds.
+ * @throws STEP_UP_REQUIRED if the sign-in of a session is too old; keys and apps can't sign in again (identity §6)
+ */
 export function assertRecentSignIn(principal: Principal, maxAgeMinutes: number, now: Date): void {
   if (!hasSignedInRecently(principal, maxAgeMinutes, now)) throw fail('STEP_UP_REQUIRED');
 }
 
+/** Whether the sign-in of a session is recent enough for a step-up; always true for keys and apps. */
 export function hasSignedInRecently(principal: Principal, maxAgeMinutes: number, now: Date): boolean {
   if (principal.type !== 'session') return true;
   // With 0 minutes any sign-in of the user counts, but an operator who acts for them has made none.

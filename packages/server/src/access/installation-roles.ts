@@ -1,10 +1,6 @@
 import { indexPermissions, type HeldPermission, type PermissionIndex } from '@doorward/decision/evaluate';
 import { builtInId } from '../schema/rights/built-in-ids.ts';
 
-/**
- * The three roles of level `installation`, which operators hold (docs/operating/operators.md). They are not rows of the
- * database: so no tenant can list their permissions, put them into a role of its own, or offer them as a scope of an app.
- */
 const names = ['Installation Operator', 'Installation Support', 'Installation Auditor'] as const;
 type InstallationRoleName = (typeof names)[number];
 
@@ -31,6 +27,7 @@ const matrix: Readonly<Record<string, readonly [operator: Actions, support: Acti
 export const isInstallationPermission = (permission: string): boolean =>
   (permission.split(':')[0] ?? '') in matrix;
 
+/** The id of an installation role, by its name. */
 export const installationRoleIdOf = (name: InstallationRoleName): string => builtInId('role', name);
 export const INSTALLATION_OPERATOR = installationRoleIdOf('Installation Operator');
 
@@ -41,6 +38,10 @@ interface InstallationRole {
   readonly permissions: readonly string[];
 }
 
+/**
+ * The three roles of level `installation`, which operators hold (docs/operating/operators.md). They aren't rows of the
+ * database, so no tenant can list their permissions, put them into its own role, or offer them as an app scope.
+ */
 export const installationRoles: readonly InstallationRole[] = names.map((name, index) => ({
   id: installationRoleIdOf(name),
   name,

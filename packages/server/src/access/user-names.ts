@@ -5,10 +5,11 @@ import { usersNodeOf, type ResolvedScope } from '../kernel/scope.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { loadSubjects } from './grants/grants.ts';
 
-/**
+/*
  * Names by which other systems know the users of a scope: the id here, a verified address, or the `externalId` in the
- * metadata of the membership (authzen §2). A name that several users have is the name of none.
+ * metadata of the membership (authzen §2). A name that several users share identifies none of them.
  */
+
 interface NameReader {
   readonly scope: ResolvedScope;
   /** Reads in the scope, so that PostgreSQL hides the rows of other tenants from these statements. */

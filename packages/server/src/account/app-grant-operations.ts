@@ -17,7 +17,7 @@ import { projectCodes } from '../schema/oauth/project-code.ts';
 import { AppGrant, appGrants } from '../schema/oauth/app-grant.ts';
 import { sessions } from '../schema/sign-in/session.ts';
 
-/** What the user has consented to for apps (openid §6). */
+/* What the user has consented to for apps (openid §6). */
 
 /** Not deleted, and neither is its project. */
 const isOfLiveApp = (db: Executor) =>

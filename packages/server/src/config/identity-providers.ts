@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { isIssuer } from '../kernel/input/issuer.ts';
 import { InvalidValue, type Parse } from './values.ts';
 
-/** OpenID Connect providers of the installation (docs/operating/identity-providers.md), as a JSON array. */
+/* OpenID Connect providers of the installation (docs/operating/identity-providers.md), as a JSON array. */
 
 /** Words with a meaning of their own in `enabledProviders`, in `provider` and in URLs. */
 const reserved = ['email', 'password', 'passkey', 'github', 'oidc', 'connect'];
@@ -60,7 +60,10 @@ export interface IdentityProviderConfig extends Readonly<
 
 const MAX_PROVIDERS = 20;
 
-/** @throws InvalidValue, whose message names the entry and its member, and repeats no value */
+/**
+ * Parses the list of providers.
+ * @throws InvalidValue, whose message names the entry and its member, and repeats no value
+ */
 export const identityProviders: Parse<readonly IdentityProviderConfig[]> = (given) => {
   const list = z.array(z.unknown()).max(MAX_PROVIDERS).safeParse(parseJson(given));
   if (!list.success) throw new InvalidValue(`must be a JSON array of at most ${MAX_PROVIDERS} objects`);

@@ -1,7 +1,8 @@
 import { DemoRefused, sendOrThrow, type SendDemoRequest } from './internal-client.ts';
 import type { DemoKey } from './stored-credentials.ts';
 
-/** The example request: it exchanges the key for a token and asks for a decision. It is tried before it is printed. */
+/* The example request: it exchanges the key for a token and asks for a decision. It runs once before it is printed. */
+
 const EXCHANGE = '/auth/token';
 const QUESTION = '/auth/is-authorized';
 

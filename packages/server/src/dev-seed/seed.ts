@@ -11,11 +11,6 @@ import { DEMO_ADDRESS } from './mailbox.ts';
 import { curlCommand, checkReason, RESOURCE } from './request.ts';
 import { signIn, type DemoSession, type Registration } from './sign-in.ts';
 
-/**
- * DEV_SEED: creates demo data for a developer who starts the service for the first time. Each row is found by its name or
- * created, so the next start completes one that was interrupted. While the key of an earlier start works, nothing is
- * changed, because the developer may have edited the data. The example request is printed with its current answer.
- */
 interface DevSeedOptions extends Registration {
   readonly send: SendDemoRequest;
   readonly dataDir: string;
@@ -45,6 +40,11 @@ interface Demo {
   readonly notice: (base: string) => string;
 }
 
+/**
+ * DEV_SEED: creates demo data for a developer who starts the service for the first time. Finds each row by its name or
+ * creates it, so the next start completes one that was interrupted. While the key of an earlier start works, nothing is
+ * changed, because the developer may have edited the data. The example request is printed with its current response.
+ */
 export async function seedDemo(options: DevSeedOptions): Promise<Demo> {
   const { send, dataDir } = options;
   const file = credentialsFile(dataDir);

@@ -5,14 +5,13 @@ import { filesPolicy, pageHeaders, withHeaders } from '../html/page-headers.ts';
 import { sendText } from '../http/body/compression.ts';
 import { serveFiles } from './docs-page.ts';
 
-/**
- * The admin console at `/console`: the files that packages/console builds. It has no rights and no endpoints of its own; a
- * page of it is a client of the public API.
- */
-
 /** Only files of this origin, no inline script or style, and no HTML that a script puts together (Trusted Types). */
 const policy = filesPolicy("form-action 'self'", "require-trusted-types-for 'script'");
 
+/**
+ * Serves the admin console at `/console`: the files that packages/console builds. It has no rights and no endpoints of
+ * its own; its pages are clients of the public API.
+ */
 export function registerConsole(app: FastifyInstance, folder: string): void {
   const page = readFileSync(join(folder, 'index.html'), 'utf8');
   const headers = { ...pageHeaders(policy, 'no-cache'), 'cross-origin-opener-policy': 'same-origin' };

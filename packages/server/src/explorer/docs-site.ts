@@ -5,11 +5,6 @@ import { compressFiles } from '../http/body/compression.ts';
 import { filesPolicy, pageHeaders, withHeaders } from '../html/page-headers.ts';
 import { serveFiles } from './docs-page.ts';
 
-/**
- * The documentation at `/docs`: the files that `npm run docs` builds. Its search reads an index of this origin, and no page
- * loads anything from elsewhere.
- */
-
 /** No inline script or style: the build makes files of them (docs/.vitepress/strict-pages.ts). */
 const policy = filesPolicy("form-action 'none'");
 
@@ -17,6 +12,10 @@ const policy = filesPolicy("form-action 'none'");
 const isPage = (path: string): boolean => /^\/(?:code\.css|(?:[\w-]+\/)*(?:[\w-]+(?:\.html)?)?)$/.test(path);
 const isAsset = (path: string): boolean => /^\/(?:chunks\/)?[\w@.-]+\.(?:js|css|svg|png)$/.test(path);
 
+/**
+ * Serves the documentation at `/docs`: the files that `npm run docs` builds. Its search reads an index of this origin,
+ * and no page loads anything from elsewhere.
+ */
 export function registerDocsSite(app: FastifyInstance, folder: string): void {
   withHeaders(app, pageHeaders(policy, 'no-cache'), (scope) => {
     compressFiles(scope);

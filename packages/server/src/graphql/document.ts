@@ -24,13 +24,6 @@ import { measureFields, tooComplex } from './limits.ts';
 import type { RootField } from './charges.ts';
 import { createExecutor, inputVariables } from './execution.ts';
 
-/**
- * One GraphQL document, ready to run: parsed, measured, validated, and compiled from its second run on.
- *
- * The compiler must never get string literals of a caller, because graphql-jit 0.8.9 turns some of them into code. So each
- * argument becomes a variable of the service, which graphql-js evaluates for each run, and only the selection is compiled.
- * Mutations are not compiled, because the compiler continues with the next one after an error.
- */
 interface Plan {
   readonly kind: 'query' | 'mutation';
   /** Names of the selected operations. */
@@ -93,6 +86,14 @@ const validationFault = (fix: string, source?: GraphQLError): Fault => ({
   locations: source?.locations,
 });
 
+/**
+ * Returns a function that makes a GraphQL document ready to run: parsed, measured, validated, and compiled from its
+ * second run on.
+ *
+ * The compiler must never get string literals of a caller, because graphql-jit 0.8.9 turns some of them into code. So
+ * each argument becomes a variable of the service, which graphql-js evaluates for each run, and only the selection is
+ * compiled. Mutations aren't compiled, because the compiler continues with the next one after an error.
+ */
 export function createPlanner(options: PlannerOptions): (source: string, operationName?: string) => Plan {
   const plans = new LRUCache<string, Plan>({
     maxSize: CACHE_CHARACTERS,

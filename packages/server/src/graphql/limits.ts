@@ -15,10 +15,11 @@ import {
 } from 'graphql';
 import { fail } from '../errors.ts';
 
-/**
+/*
  * Limits of a document (graphql §1), computed from its selections before validation, so types may be unknown. The time is
  * linear in the length of the document, whatever its fragments do.
  */
+
 const MAX_ROOT_FIELDS = 15;
 /** How often one selection may contain the same field with subfields. */
 const MAX_REPEATS = 10;
@@ -28,8 +29,10 @@ const MAX_SELECTIONS = 5000;
 /** Introspection fields of one HTTP request. Each may read the complete schema. */
 const MAX_INTROSPECTIONS = 5;
 
+/** The error for a document beyond this limit. */
 export const tooComplex = (limit: string) => fail('QUERY_TOO_COMPLEX', { params: { limit } });
 
+/** Refuses a document with too many selections. @throws QUERY_TOO_COMPLEX */
 export function assertSelectionLimit(count: number): void {
   if (count <= MAX_SELECTIONS) return;
   throw fail('QUERY_TOO_COMPLEX', {
@@ -38,6 +41,7 @@ export function assertSelectionLimit(count: number): void {
   });
 }
 
+/** Refuses a document with too many introspection fields. @throws QUERY_TOO_COMPLEX */
 export function assertIntrospectionLimit(count: number): void {
   if (count > MAX_INTROSPECTIONS) throw tooComplex(`introspection fields > ${MAX_INTROSPECTIONS}`);
 }

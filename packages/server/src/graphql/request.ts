@@ -5,7 +5,8 @@ import { parseInput } from '../kernel/input/validate.ts';
 import { tooComplex } from './limits.ts';
 import { structureFault } from '../http/body/json-structure.ts';
 
-/** Parses GraphQL requests: one document or a batch by POST, one document by GET. Unknown members are ignored. */
+/* Parses GraphQL requests: one document or a batch by POST, one document by GET. Unknown members are ignored. */
+
 const members = z.record(z.string(), z.unknown()).nullish();
 const Body = z
   .object({
@@ -32,7 +33,7 @@ interface GraphqlRequests {
   readonly batch: boolean;
 }
 
-/** @throws VALIDATION_ERROR, QUERY_TOO_COMPLEX */
+/** Reads the request or the batch in the body of a POST. @throws VALIDATION_ERROR, QUERY_TOO_COMPLEX */
 export function readBody({ body }: FastifyRequest, maxBatch: number): GraphqlRequests {
   if (body === undefined) throw fail('VALIDATION_ERROR', { details: [{ path: '', code: 'empty_body' }] });
   if (!Array.isArray(body)) return { requests: [parseInput(Body, body)], batch: false };

@@ -28,11 +28,6 @@ import type { AnyEntity } from '../kernel/entity.ts';
 import { definitionName, type JsonSchema, type Schemas } from '../kernel/output/json-schema.ts';
 import type { NamedOperation } from '../kernel/operation.ts';
 
-/**
- * Declarations → GraphQL schema, through their JSON Schemas: one root field per operation, with one argument `input`.
- * Nullability, enums and descriptions come from the JSON Schema, relations from the entities. Defaults are not declared: an
- * omitted member stays omitted for the operation. A declaration that GraphQL cannot express fails the start.
- */
 interface GraphqlSchemaOptions {
   readonly operations: readonly NamedOperation[];
   readonly schemas: Schemas;
@@ -91,6 +86,12 @@ interface ResolvedSchema {
   readonly nullable: boolean;
 }
 
+/**
+ * Builds the GraphQL schema from the declarations, through their JSON Schemas: one root field per operation, with one
+ * argument `input`. Nullability, enums and descriptions come from the JSON Schema, relations from the entities.
+ * Defaults aren't declared: an omitted member stays omitted for the operation. A declaration that GraphQL can't express
+ * fails the start.
+ */
 export function buildGraphqlSchema(options: GraphqlSchemaOptions): GraphQLSchema {
   const { schemas, entities, resolve } = options;
   const types = new Map<string, { source: JsonSchema; type: GraphQLNamedType }>();

@@ -3,11 +3,6 @@ import type { FragmentDefinitionNode, GraphQLObjectType, SelectionSetNode } from
 import type { NamedOperation } from '../kernel/operation.ts';
 import type { SelectedRelation } from '../kernel/related.ts';
 
-/**
- * The relations that a query selects on its rows. They are read together with the rows, as with the input `relations` over
- * REST, so that nothing has to be resolved row by row. Relations that are selected deeper, twice, under a directive, or in
- * a mutation are read by their resolvers (relations.ts).
- */
 interface RelationSelection {
   /** Input of the operation. */
   readonly input: unknown;
@@ -17,6 +12,11 @@ interface RelationSelection {
   readonly relations: readonly SelectedRelation[];
 }
 
+/**
+ * Returns the relations that a query selects on its rows. They are read together with the rows, as with the input
+ * `relations` over REST, so nothing has to be resolved row by row. Relations that are selected deeper, twice, under a
+ * directive, or in a mutation are read by their resolvers (relations.ts).
+ */
 export function selectRelations(
   op: NamedOperation,
   args: unknown,

@@ -1,7 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import { fail, type DoorwardError } from '../errors.ts';
 
-/** What AuthZEN demands of its endpoints beyond the input and the answer (authzen §5). */
+/* AuthZEN's requirements for its endpoints beyond the input and the output (authzen §5). */
+
 const visibleText = /^[!-~]{1,255}$/;
 
 /** AuthZEN clients get back the id that they sent, whatever its form. Logs use the own id (conventions §12). */

@@ -3,17 +3,6 @@ import type { AppOrigins } from '../access/credentials/app-origins.ts';
 import type { NamedOperation } from '../kernel/operation.ts';
 import type { RateLimiter } from './rate-limit.ts';
 
-/**
- * Decides which pages of other origins may call the API and read the answer (Fetch standard, "CORS protocol"):
- *
- * - configured origins may call all of the API, with the session cookie;
- * - any origin may call operations with `cors: 'any'`, which answer public documents;
- * - origins of project apps may call operations with `cors: 'app'` or `'client'`, without a cookie. They can read only
- *   answers to their own app, so that a page of one app cannot use a token of another.
- *
- * Other origins get no header, and the browser withholds the answer from them. For a request without an `Origin` this
- * costs one comparison.
- */
 interface CorsOptions {
   /** Configured origins. */
   readonly origins: readonly string[];
@@ -47,6 +36,17 @@ const ORIGIN_CHARACTERS = 255;
 /** Statuses of errors that occur before the service knows which app calls. */
 const anonymousRefusals = new Set([401, 429, 503]);
 
+/**
+ * Decides which pages of other origins may call the API and read the response (Fetch standard, "CORS protocol"):
+ *
+ * - configured origins may call all of the API, with the session cookie;
+ * - any origin may call operations with `cors: 'any'`, which return public documents;
+ * - origins of project apps may call operations with `cors: 'app'` or `'client'`, without a cookie. They can read only
+ *   responses to their own app, so that a page of one app cannot use a token of another.
+ *
+ * Other origins get no header, and the browser withholds the response from them. For a request without an `Origin`
+ * this costs one comparison.
+ */
 export function registerCors(app: FastifyInstance, { origins, appOrigins, limiter }: CorsOptions): void {
   const configured = new Set(origins);
   const isConfigured = ({ url }: FastifyRequest, origin: string): boolean =>

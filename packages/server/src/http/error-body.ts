@@ -4,7 +4,7 @@ import { translateCode, translateDetail } from '../i18n/translate.ts';
 import type { Language } from '../languages.ts';
 import type { JsonSchema } from '../kernel/output/json-schema.ts';
 
-/** Converts any thrown value to a DoorwardError, and a DoorwardError to its body (conventions §2). */
+/* Converts any thrown value to a DoorwardError, and a DoorwardError to its body (conventions §2). */
 
 /** The facts of a request that its error body needs. */
 interface ErrorContext {

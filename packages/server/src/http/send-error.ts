@@ -5,8 +5,6 @@ import type { Language } from '../languages.ts';
 import { restErrorBody } from './error-body.ts';
 import { formAnswersOf } from './body/forms.ts';
 
-/** Sends an error in the form that the client expects: JSON, an OAuth error, or a page. */
-
 interface ErrorPage {
   readonly html: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -28,6 +26,7 @@ declare module 'fastify' {
   }
 }
 
+/** Sends an error in the form that the client expects: JSON, an OAuth error, or a page. */
 export function sendError(error: DoorwardError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const refusal = request.route?.standardErrors?.refusal(error) ?? formAnswersOf(request)?.refusal?.(error);
   if (refusal) {
@@ -79,6 +78,7 @@ function sendOnward(
   return reply;
 }
 
+/** Sends the page of an error. `next`: the address to which the page leads on. */
 export function sendErrorPage(
   error: DoorwardError,
   request: FastifyRequest,
@@ -122,5 +122,6 @@ export function asksForHtml({ headers }: FastifyRequest): boolean {
   return html > 0 && html >= (qualities.get(json ?? '') ?? 0);
 }
 
+/** The language of the request, by its `Accept-Language`. */
 export const languageOf = (request: FastifyRequest): Language =>
   pickLanguage(request.headers['accept-language']);

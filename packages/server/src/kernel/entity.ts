@@ -4,19 +4,6 @@ import { z } from 'zod';
 import { iso, uuid } from './input/values.ts';
 import type { ResolvedScope } from './scope.ts';
 
-/**
- * The declaration of one noun: its table, its public fields and its relations. The schemas of answers, creates and
- * patches, and the search and sort fields of lists are derived from it. The answer schema is an allow-list: no answer
- * contains a column without a field.
- *
- * @example
- * export const Tag = entity('Tag', {
- *   table: tags,
- *   fields: { name: required(text(1, 255)), color: optional(color, 'gray') },
- *   search: ['name'], sort: ['createdAt', 'name', 'color', 'updatedAt'],
- * });
- */
-
 type Schema = z.ZodType;
 type OptionalSchema = Schema | undefined;
 
@@ -205,7 +192,18 @@ interface Definition<F extends Fields, W extends keyof Common> extends Partial<P
   without?: readonly W[];
 }
 
-/** Declares a noun. The name is its type in GraphQL and OpenAPI. */
+/**
+ * Declares one noun: its table, its public fields and its relations. The schemas of responses, creates and
+ * patches, and the search and sort fields of lists are derived from it. The output schema is an allow-list: no response
+ * contains a column without a field. The name is the noun's type in GraphQL and OpenAPI.
+ *
+ * @example
+ * export const Tag = entity('Tag', {
+ *   table: tags,
+ *   fields: { name: required(text(1, 255)), color: optional(color, 'gray') },
+ *   search: ['name'], sort: ['createdAt', 'name', 'color', 'updatedAt'],
+ * });
+ */
 export function entity<F extends Fields, W extends keyof Common = never>(
   name: string,
   definition: Definition<F, W>,

@@ -6,7 +6,7 @@ import { nounOfRelations } from './input/inputs.ts';
 import type { BareReply, Refusal } from './output/reply.ts';
 import type { ScopeInput, Tenant } from './scope.ts';
 
-/**
+/*
  * One operation is one literal. REST, GraphQL, OpenAPI, the guard, the audit entry, the built-in permissions and the
  * reference are derived from it. The name of its export is the name of the operation: its GraphQL field, operationId and
  * audit name.

@@ -18,10 +18,11 @@ import {
 } from './role-assignment.ts';
 import { accountServiceUsers } from '../schema/rights/membership.ts';
 
-/**
- * Service users of an account, each with one built-in role of its level. They may be members of the account's organizations
- * too, but exist only for the account: a service user that leaves it is deleted.
+/*
+ * Service users of an account, each with one built-in role of its level. They may be members of the account's
+ * organizations too, but exist only for the account: removing a service user from it deletes the user.
  */
+
 type ServiceUserRow = typeof accountServiceUsers.$inferSelect;
 
 /** A node has few machines. So a caller with `User:Create` cannot fill a tenant with users. */

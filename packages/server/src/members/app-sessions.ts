@@ -11,10 +11,11 @@ import { liveSessions, sessionData } from '../sessions/live-sessions.ts';
 import { nodesOfUsers, systemActor } from '../people/user-node.ts';
 import { sessions } from '../schema/sign-in/session.ts';
 
-/**
+/*
  * A user's sessions with an app end when the app is deleted, and when the user loses access to its project (identity
  * §12). The end is recorded in the node of the user, without the administrator who caused it.
  */
+
 interface SessionEndContext extends Pick<Context, 'tx'> {
   readonly services: Pick<Context['services'], 'clock' | 'config' | 'ids'>;
   readonly record: (recording: Recording & { readonly node: NodeRef }) => void;

@@ -9,7 +9,7 @@ import type { ResolvedScope } from '../kernel/scope.ts';
 import { grantedRoleIds, ProjectGrant, projectGrants } from '../schema/tenants/project-grant.ts';
 import { projects } from '../schema/tenants/project.ts';
 
-/** What the owner of a project and its customer read of a change of their grant. */
+/* Entries about a change of a grant, for the owner of the project and for its customer. */
 
 type RecordedGrant = Readonly<Record<string, unknown>> & {
   readonly id: string;

@@ -24,10 +24,11 @@ import { endSessionsForOrganization } from './app-sessions.ts';
 import { endOwnKeys, leaveSlicesOf, removeProjectUser, removeTags } from './project.ts';
 import { apiKeys } from '../schema/machines/api-key.ts';
 
-/**
+/*
  * Membership of organizations: joining, changing the role, leaving. A database trigger protects the last owner
  * (migrations/0002); the code here checks the rights of the caller.
  */
+
 type MemberRow = typeof organizationMembers.$inferSelect;
 
 interface Joining {
@@ -39,6 +40,7 @@ interface Joining {
   readonly field: 'userId' | 'token';
 }
 
+/** The node of an organization. */
 export const organizationNode = (id: string): NodeRef => ({ id, scope: { tenant: 'organization', id } });
 
 /** The data of an event about a member. */

@@ -11,7 +11,8 @@ import { membershipTableOf, projectUserRoles } from '../schema/rights/membership
 import { changeMemberRole, leaveOrganization, lockMember } from './organization.ts';
 import { changeProjectRoles, leaveProject, lockProjectUser } from './project.ts';
 
-/** Memberships of the call's scope, with the same functions for accounts, organizations and projects. */
+/* Memberships in the call's scope, with the same functions for accounts, organizations and projects. */
+
 const isOrganization = ({ level }: ResolvedScope): boolean => level === 'organization';
 
 /**

@@ -9,10 +9,11 @@ import { openidScopes } from '../schema/apps/openid-scope.ts';
 import { liveProject } from '../apps/access/live-project.ts';
 import { languages } from '../languages.ts';
 
-/**
+/*
  * Metadata of a project's issuer, for OAuth (RFC 8414) and OpenID Connect (Discovery §4) alike, each at two addresses:
  * between host and path of the issuer, as RFC 8414 §3.1 requires, and below the issuer, as OpenID Connect requires.
  */
+
 const clientAuthentication = z.array(z.enum(['none', 'client_secret_basic', 'client_secret_post']));
 
 const claims =

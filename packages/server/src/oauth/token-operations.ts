@@ -23,10 +23,10 @@ import { exchangeDevice, prepareDevice } from './devices/exchange.ts';
 import { prepareRenewal, renew } from './tokens/renewal.ts';
 import { revokeTokens, identifySession } from './tokens/revocation.ts';
 
-/**
- * Requests of an app without its user (identity §12): tokens for a code or a refresh token, and revocation; and of machines
- * with an API key.
- * Field names are those of OAuth. A form gets an OAuth answer; JSON gets the usual envelope.
+/*
+ * Requests of an app without its user (identity §12): tokens for a code or a refresh token, and revocation; and
+ * requests of machines with an API key. Field names are those of OAuth. A form gets an OAuth response; JSON gets the
+ * usual envelope.
  */
 
 const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';

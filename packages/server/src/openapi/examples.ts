@@ -3,7 +3,7 @@ import { definitionName, type JsonSchema } from '../kernel/output/json-schema.ts
 import type { NamedOperation } from '../kernel/operation.ts';
 import { INSTALLATION_ID, tenants, type ScopeRef, type Tenant } from '../kernel/scope.ts';
 
-/**
+/*
  * Composes example inputs from the examples of their fields (`.meta({ examples })`). An example contains the required
  * fields, and the optional fields that have an example.
  */
@@ -17,6 +17,7 @@ const preferred: readonly Tenant[] = [
   'installation',
 ];
 
+/** The example scope of an operation that allows these tenants. */
 export function exampleScope(allowed: readonly Tenant[] = tenants, ids: ExampleIds): ScopeRef {
   const tenant = preferred.find((item) => allowed.includes(item)) ?? 'organization';
   const idOf: Record<Tenant, string> = {

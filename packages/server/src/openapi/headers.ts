@@ -1,9 +1,9 @@
-/** Components of the document for headers of answers. */
 const text = (description: string, example: string) => ({
   description,
   schema: { type: 'string', examples: [example] },
 });
 
+/** Response headers, as components of the OpenAPI document. */
 export const headers: Readonly<Record<string, object>> = {
   'X-Request-Id': text(
     'Identifies this request in logs and errors. It is the id that you sent, if that is valid.',

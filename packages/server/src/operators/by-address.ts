@@ -15,10 +15,11 @@ import {
 import { verifiedOwnerOf } from './prepared.ts';
 import { operatorRoleOf, readOperators } from './read-operators.ts';
 
-/**
- * Operators by the command line on the machine of the service, which names them by their address and has no caller: the acts
- * are those of the system.
+/*
+ * Operator commands on the machine of the service. They name operators by address and have no caller, so the system
+ * performs them.
  */
+
 type AddressFault = 'unable' | 'exists' | 'unknown' | 'configured' | 'last';
 
 /** Why nothing was changed. */

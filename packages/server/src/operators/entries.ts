@@ -6,16 +6,16 @@ import { actorOf } from '../events/record.ts';
 import type { Principal } from '../kernel/context.ts';
 import type { ResolvedScope } from '../kernel/scope.ts';
 
-/**
- * Records, once in a session, that an operator entered an organization for a member, or an owner around the identity provider of
- * the organization, in the log of that organization; the event notifies its owners. The call goes on only after the
- * commit, so that all entries are seen.
- */
 type NoteEntry = (principal: Principal, scope: ResolvedScope) => Promise<void> | void;
 
 /** A process remembers what is recorded; the row of the session decides between processes. */
 const MAX_REMEMBERED = 10_000;
 
+/**
+ * Records, once in a session, that an operator entered an organization for a member, or that an owner signed in around
+ * the organization's identity provider, in the log of that organization. The event notifies its owners. The call
+ * continues only after the commit, so every entry is visible.
+ */
 export function createEntryNotes(actAsSystem: ActAsSystem): {
   readonly noteEntry: NoteEntry;
   readonly noteBypass: NoteEntry;

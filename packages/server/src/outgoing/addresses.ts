@@ -1,11 +1,5 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
-/**
- * Addresses to which webhooks may be sent: only public internet addresses, never addresses of internal networks, in
- * any notation. IPv4: all except the listed ranges. IPv6: only ranges assigned to networks (2000::/3), without the
- * parts that embed or map other addresses.
- */
-
 /** The IANA special-purpose registry (RFC 6890 and later), multicast, reserved addresses, and the Azure host agent. */
 const closedV4 = [
   '0.0.0.0/8', // this host, RFC 1122
@@ -54,8 +48,10 @@ const isOpenV6 = listOf(openV6);
 const isClosedV6 = listOf(closedV6);
 
 /**
- * Creates the check of addresses, with the networks that the operator has opened (`WEBHOOKS_ALLOWED_PRIVATE_CIDRS`).
- * Text that is not an address is refused.
+ * Creates the check of addresses to which webhooks may be sent: only public internet addresses, never addresses of
+ * internal networks, in any notation. IPv4: all except the listed ranges. IPv6: only ranges assigned to networks
+ * (2000::/3), without the ones that embed or map other addresses. The networks that the operator has opened
+ * (`WEBHOOKS_ALLOWED_PRIVATE_CIDRS`) are allowed too. Text that isn't an address is refused.
  */
 export function createAddressRule(allowed: readonly string[]): (address: string) => boolean {
   const allowedNetworks = listOf(allowed);

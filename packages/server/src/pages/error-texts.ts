@@ -1,7 +1,6 @@
 import type { Code } from '../errors.ts';
 import type { Language } from '../languages.ts';
 
-/** What people can do about an error. The message of the error is for the people who help them. */
 interface Texts {
   readonly title: string;
   readonly advice: Partial<Record<Code, string>>;
@@ -14,6 +13,7 @@ interface Texts {
   readonly notFound: { readonly title: string; readonly text: string; readonly start: string };
 }
 
+/** What people can do about an error. The message of the error is for the people who help them. */
 export const errorTexts: Record<Language, Texts> = {
   en: {
     title: 'Something went wrong',

@@ -4,7 +4,7 @@ import type { Executor } from '../kernel/scoped-db.ts';
 import { users } from '../schema/people/user.ts';
 import { failedAttempts, accountFailures, knownNetworks } from '../schema/sign-in/failed-attempt.ts';
 
-/**
+/*
  * The lockout (identity §3), shared by all operations that check a secret of an account.
  *
  * First rule: after too many wrong secrets for one account from one network, the service checks no more secrets from
@@ -15,6 +15,7 @@ import { failedAttempts, accountFailures, knownNetworks } from '../schema/sign-i
  * An operation calls `isLockedOut` twice: in `prepare`, to save the hash, and again under the lock of the user's row, even
  * if the secret was right. It counts a wrong secret there too, so that concurrent guesses count one after the other.
  */
+
 const MAX_FAILURES_A_DAY = 100;
 const DAY_MS = 86_400_000;
 const KNOWN_NETWORK_MS = 30 * DAY_MS;

@@ -18,9 +18,9 @@ import { createIds } from '../runtime/ids.ts';
 import { readMigrations } from './migrations.ts';
 import { openWritable } from './open-writable.ts';
 
-/**
- * Operators by the command line, for who has the database of the service: no token is asked for. Each change is an act of the
- * system in the log of the installation, and reaches running processes at once.
+/*
+ * Operators by the command line, for people with access to the database of the service. They need no token. Each change
+ * is recorded as the system's in the log of the installation, and reaches running processes immediately.
  */
 
 /** What each of these programs needs. */
@@ -61,13 +61,16 @@ interface OperatorRemoval {
 
 type Operators = Awaited<ReturnType<typeof listByAddress>>;
 
-/** @throws ConfigError, DataDirectoryInUse, DatabaseUnusable, MigrationsPending; the others too */
+/**
+ * Lists all operators, and the addresses that wait for their user.
+ * @throws ConfigError, DataDirectoryInUse, DatabaseUnusable, MigrationsPending; the others too
+ */
 export function listOperators(machine: OnMachine): Promise<Operators> {
   const { config, clock } = openedBy(machine);
   return withDatabase(config, ({ pool }) => listByAddress(pool, { clock }, config.operators));
 }
 
-/** Answers the operator, or what was prepared. @throws InvalidInput, OperatorRefused */
+/** Adds an operator, and returns it or the prepared address. @throws InvalidInput, OperatorRefused */
 export async function addOperator(machine: OnMachine, sent: OperatorAddition): Promise<Operators[number]> {
   const { config, clock } = openedBy(machine);
   const address = addressIn(sent.email);
@@ -88,7 +91,7 @@ export async function addOperator(machine: OnMachine, sent: OperatorAddition): P
   });
 }
 
-/** @throws InvalidInput, OperatorRefused */
+/** Removes an operator, or a prepared address. @throws InvalidInput, OperatorRefused */
 export async function removeOperator(machine: OnMachine, sent: OperatorRemoval): Promise<void> {
   const { config, clock } = openedBy(machine);
   const removal = { address: addressIn(sent.email), reason: reasonIn(sent.reason), evenLast: sent.evenLast };

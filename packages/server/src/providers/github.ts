@@ -12,11 +12,6 @@ import {
   type IdentityProvider,
 } from './provider.ts';
 
-/**
- * GitHub as an OAuth 2.0 server. It has neither discovery nor id tokens, so its endpoints are built here and its API
- * identifies the user. Its answers are validated, and every failure there is a `ProviderFault`.
- */
-
 const Account = z.object({
   id: z.int().positive(),
   login: z.string().nullish().catch(null),
@@ -28,7 +23,9 @@ const Addresses = z.array(z.object({ email: z.string(), primary: z.boolean(), ve
 export const newVerifier = (): string => oauth.randomPKCECodeVerifier();
 
 /**
- * `callback`: the address to which GitHub redirects.
+ * GitHub as an OAuth 2.0 server. It has neither discovery nor id tokens, so its endpoints are built here and its API
+ * identifies the user. Its responses are validated, and every failure there is a `ProviderFault`. `callback`: the
+ * address to which GitHub redirects.
  * @throws PROVIDER_NOT_CONFIGURED
  */
 export function githubAt(

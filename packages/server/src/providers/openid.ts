@@ -13,11 +13,6 @@ import {
   type IdentityProvider,
 } from './provider.ts';
 
-/**
- * A provider of OpenID Connect, by its issuer alone. `openid-client` checks the answers; what it leaves to its callers is
- * checked here: the signature of the id_token although it came over TLS, its algorithm and its age.
- */
-
 /** Metadata and client of a provider; both change seldom, and the keys inside are read again when one is missing. */
 const METADATA_MS = 3_600_000;
 /** After a failure. */
@@ -43,6 +38,10 @@ interface Options {
   readonly clock: Clock;
 }
 
+/**
+ * A provider of OpenID Connect, by its issuer alone. `openid-client` checks the responses; what it leaves to its
+ * callers is checked here: the signature of the id_token although it came over TLS, its algorithm and its age.
+ */
 export function openidProvider({ provider, callback, fetch, clock }: Options): IdentityProvider {
   const { key, name, issuer, clientId, clientSecret, allowSignUp } = provider;
   const wanted = [

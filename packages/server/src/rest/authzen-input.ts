@@ -3,10 +3,11 @@ import { fail } from '../errors.ts';
 import { uuid } from '../kernel/input/values.ts';
 import type { NamedOperation } from '../kernel/operation.ts';
 
-/**
+/*
  * Paths and input of an endpoint of AuthZEN (authzen §1, §5). Below the issuer of a project the path is the scope; the
  * query and the body cannot name another one, because clients of other services send members that mean nothing here.
  */
+
 type Members = Record<string, unknown>;
 
 const owners = [
@@ -20,7 +21,10 @@ export const authzenPaths = ({ path }: Pick<NamedOperation, 'path'>): string[] =
   ...owners.map(([owner]) => `${owner}/prj/:projectId${path}`),
 ];
 
-/** @throws VALIDATION_ERROR without a JSON object that is needed, and NOT_FOUND for a path that names no project */
+/**
+ * Reads the input of a request, with the scope that its path names.
+ * @throws VALIDATION_ERROR without a JSON object that is needed, and NOT_FOUND for a path that names no project
+ */
 export function readAuthzenInput(
   { input }: Pick<NamedOperation, 'input'>,
   required: readonly string[],

@@ -3,15 +3,15 @@ import { fail, type Detail } from '../errors.ts';
 import type { NamedOperation } from '../kernel/operation.ts';
 import { OWN_SCOPE, scopeHeaderRequired } from '../kernel/scope.ts';
 
-/**
- * Reads the input of an operation that proxies call before they forward a request (`Declaration.headers`): from headers
- * that the proxy sets, or from the query of the configured URL. The proxy may pass on headers of its client, who must not
- * be able to change the input, so a value that is sent twice or in both places is refused. At paths below the operation's
- * path, path and query belong to the client and are ignored.
- */
 type Members = Record<string, unknown>;
 
-/** @throws VALIDATION_ERROR, SCOPE_REQUIRED */
+/**
+ * Reads the input of an operation that proxies call before they forward a request (`Declaration.headers`): from headers
+ * that the proxy sets, or from the query of the configured URL. The proxy may pass on headers of its client, who must
+ * not be able to change the input, so a value that is sent twice or in both positions is refused. At paths below the
+ * operation's path, path and query belong to the client and are ignored.
+ * @throws VALIDATION_ERROR, SCOPE_REQUIRED
+ */
 export function readHeaderInput(
   { headers: names = {} }: Pick<NamedOperation, 'headers'>,
   { query, params, raw, headers }: FastifyRequest,

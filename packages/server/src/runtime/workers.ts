@@ -1,14 +1,6 @@
 import cluster, { type Worker } from 'node:cluster';
 import type { Log } from './log.ts';
 
-/**
- * WORKERS=n: the first process owns the port and distributes connections to n workers, each a complete service. Workers
- * share the database and no memory (docs/decisions/0020-workers.md).
- *
- * Worker 1 starts alone and migrates the database. If a worker fails before all of them listen, the service stops. A worker
- * that ends later is replaced, after a pause that doubles while it keeps ending. A stop is forwarded to all workers and
- * waits for them.
- */
 interface WorkersOptions {
   readonly count: number;
   readonly graceSeconds: number;
@@ -38,11 +30,19 @@ const STABLE_MS = 60_000;
 const KILL_MARGIN_MS = 2000;
 const FORCED_EXIT_CODE = 1;
 
+/** Whether a value is a message between the first process and a worker. */
 export function isMessage(value: unknown): value is Message {
   return typeof value === 'object' && value !== null && 'doorward' in value;
 }
 
-/** Runs the workers, and exits the process: with 0 after a stop in which every worker exited with 0, else with 1. */
+/**
+ * WORKERS=n: the first process owns the port and distributes connections to n workers, each a complete service. Workers
+ * share the database and no memory (docs/decisions/0020-workers.md).
+ *
+ * Worker 1 starts alone and migrates the database. If a worker fails before all of them listen, the service stops. A
+ * worker that ends later is replaced, after a pause that doubles while it keeps ending. A stop is forwarded to all
+ * workers and waits for them. The process exits with 0 after a stop in which every worker exited with 0, else with 1.
+ */
 export function runWorkers({ count, graceSeconds, log, ready }: WorkersOptions): void {
   const workers = new Map<number, Worker>();
   const pauses = new Map<number, number>();

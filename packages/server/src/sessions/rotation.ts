@@ -18,12 +18,13 @@ import { isLive, liveSessions, sessionData } from './live-sessions.ts';
 import { accountNode, nodeIdOfUser } from '../people/user-node.ts';
 import { hasFactor } from '../people/enrolment.ts';
 
-/**
+/*
  * A session with its refresh tokens, which form a family (identity §5). Each refresh replaces the token by its
  * successor, which is computed from the token itself. So a token that is presented twice within ten seconds (a lost
- * answer, two tabs) gets the same successor. Any other token that was valid earlier indicates a copy, and the whole
- * family ends. The operations decide who may present a token and what they answer.
+ * response, two tabs) gets the same successor. Any other token that was valid earlier indicates a copy, and the whole
+ * family ends. The operations decide who may present a token and what they return.
  */
+
 const RETRY_MS = 10_000;
 
 export interface Family {
@@ -62,6 +63,7 @@ export async function loadFamily(db: Executor, sessionId: string): Promise<Famil
   return { ...others, node: nodeId === null ? undefined : accountNode(nodeId) };
 }
 
+/** Whether the session is live and its user may sign in. */
 export const canRefresh = (services: Services, { session, user }: Family): boolean =>
   isLive(services, session) && canSignIn(user);
 

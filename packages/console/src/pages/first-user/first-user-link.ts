@@ -1,11 +1,12 @@
 import { useSyncExternalStore } from 'react';
 import type { Scope } from '../../scopes/scope.ts';
 
-/**
- * The link that the service prints at its first start: `/console/first-user#token=…&passwordMinLength=12`. The token is
- * taken from the address at once, so that neither the history of the browser nor a copied address has it, and is in memory
- * only.
+/*
+ * The link that the service prints at its first start: `/console/first-user#token=…&passwordMinLength=12`. The page
+ * takes the token out of the address immediately, so neither the browser's history nor a copied address contains it,
+ * and keeps it only in memory.
  */
+
 interface FirstUserLink {
   /** Null: the page was opened without the link, or loaded again. */
   readonly token: string | null;
@@ -19,6 +20,7 @@ let link: FirstUserLink = { token: null, passwordMinLength: DEFAULT_MIN_LENGTH }
 let account: Scope | null = null;
 const listeners = new Set<() => void>();
 
+/** Whether the address is that of the page for the first user. */
 export const isFirstUserPage = (): boolean => location.pathname.replace(/\/$/, '') === path;
 
 function takeLink(): void {
@@ -41,6 +43,7 @@ const subscribe = (listener: () => void): (() => void) => {
   return () => listeners.delete(listener);
 };
 
+/** The link with which the page was opened, as React state. */
 export const useFirstUserLink = (): FirstUserLink => useSyncExternalStore(subscribe, () => link);
 
 /** The first user exists: the link is worth nothing, and the console goes on with their account. */
@@ -49,4 +52,5 @@ export function settleFirstUser(scope: Scope | null): void {
   account = scope;
 }
 
+/** The account of the first user; null until they exist. */
 export const accountOfFirstUser = (): Scope | null => account;

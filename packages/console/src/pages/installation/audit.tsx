@@ -6,7 +6,6 @@ import { auditEntries, type Entry } from '../history/audit-entries.tsx';
 import type { AuditTexts } from '../history/audit-texts.ts';
 import { Verification } from '../history/verification.tsx';
 
-/** What operators did and looked at. */
 const audit: Entity<Entry, AuditTexts> = {
   ...auditEntries,
   noun: 'InstallationAudit',
@@ -24,5 +23,6 @@ const audit: Entity<Entry, AuditTexts> = {
   ),
 };
 
+/** The audit log of operators: what they did and looked at. */
 const AuditPage = () => <EntityPage entity={audit} />;
 export default AuditPage;

@@ -1,10 +1,11 @@
 import type { components } from '@doorward/node/client';
 import { language, type Texts } from '../../i18n/language.ts';
 
-/**
- * The dialogs of the browser for passkeys (WebAuthn). The bytes are converted here, because not all browsers and password
+/*
+ * The browser's dialogs for passkeys (WebAuthn). The bytes are converted here, because not all browsers and password
  * managers do it.
  */
+
 type Creation = components['schemas']['PasskeyCreation']['publicKey'];
 type Request = components['schemas']['PasskeyRequest']['publicKey'];
 

@@ -10,7 +10,7 @@ import { hasEffect } from '../grants/grants.ts';
 import { groupPermissions, isGranting, roleGroups } from '../grants/role-permissions.ts';
 import { assertNoEscalation, type Grantee, type WantedPermission } from './escalation.ts';
 
-/**
+/*
  * Delegation (authorization §5): a caller can grant or revoke only permissions that they hold. The permissions of the rows
  * are read in the transaction that uses them. Permissions without effect in the scope are ignored.
  */

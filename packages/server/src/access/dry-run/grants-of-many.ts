@@ -19,10 +19,6 @@ import type { SubjectStatus } from '../../kernel/call/caller-rights.ts';
 import { rolePathBatches, roleSetKey } from '../grants/role-path-batches.ts';
 import { MAX_PATHS } from '../grants/role-paths.ts';
 
-/**
- * Loads the grants of many subjects, each in their own scope, as the transaction sees them and with the functions that
- * decisions use. It needs as many statements as for one subject, unless they hold very many permissions. Not cached.
- */
 interface Holder {
   readonly scope: Pick<
     ResolvedScope,
@@ -45,8 +41,11 @@ interface Held {
 }
 
 /**
- * Processes one holder after the other; their paths are read together as far as the limits of `loadRolePaths` allow. Holders
- * with the same roles share one index, unless others with very many permissions come between them.
+ * Loads the grants of many subjects, each in their own scope, as the transaction sees them and with the functions that
+ * decisions use. It needs as many statements as for one subject, unless they hold very many permissions. Not cached.
+ *
+ * Processes one holder after the other; their paths are read together as far as the limits of `loadRolePaths` allow.
+ * Holders with the same roles share one index, unless others with very many permissions come between them.
  */
 export async function* grantsOfEach(
   tx: Executor,

@@ -3,7 +3,8 @@ import { ScopeOutput } from '../../kernel/scope.ts';
 import { uuid } from '../../kernel/input/values.ts';
 import { EffectivePermission, type Effective } from '../grants/effective.ts';
 
-/** The effect of a change: the difference between the permissions before and after. */
+/* The effect of a change: the difference between the permissions before and after. */
+
 const permissions = z.array(EffectivePermission);
 
 export const Affected = z

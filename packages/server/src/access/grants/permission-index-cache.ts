@@ -8,10 +8,6 @@ import type { BuiltIns } from '../built-in.ts';
 import { indexPermissions, type HeldPermission, type PermissionIndex } from '@doorward/decision/evaluate';
 import { effectKey, loadHeldPermissions } from './grants.ts';
 
-/**
- * Caches the permission index of each set of roles in a scope; all subjects with the same roles share it. Built-in roles
- * hold the same permissions everywhere, so the owners of a million accounts share one index.
- */
 interface PermissionIndexCache {
   /** `ofOwner`: all of the roles belong to the organization that owns the project, and so do their permissions. */
   forRoles(scope: ResolvedScope, roleIds: readonly string[], ofOwner?: boolean): Promise<PermissionIndex>;
@@ -28,6 +24,10 @@ const PATH_BYTES = 600;
 /** So many paths are indexed within a few milliseconds. */
 const LARGE = 1000;
 
+/**
+ * Caches the permission index of each set of roles in a scope; all subjects with the same roles share it. Built-in
+ * roles hold the same permissions everywhere, so the owners of a million accounts share one index.
+ */
 export function createPermissionIndexCache(
   pool: Executor,
   changes: Changes,

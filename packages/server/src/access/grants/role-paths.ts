@@ -6,14 +6,6 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import type { GrantSource, HeldPermission } from '@doorward/decision/evaluate';
 import { groupPermissions, isGranting, roleGroups } from './role-permissions.ts';
 
-/**
- * The paths role → group → permission → resource by which roles hold permissions. Deleted rows and inactive resources
- * grant nothing.
- *
- * A hundred groups with the same hundred permissions are ten thousand paths, but only two hundred rows. So each row is
- * read once, and a path is a list of ids. The paths and bytes of one subject are limited too, so that one subject cannot
- * slow down all others. Permissions only add: beyond the limits a subject holds less, never more. Built-in rows come first.
- */
 interface RolePaths {
   /** In the order of their permissions: by creation, then by id. */
   readonly paths: readonly HeldPermission[];
@@ -37,6 +29,15 @@ interface ReadRow {
   readonly bytes: number;
 }
 
+/**
+ * Reads the paths role → group → permission → resource by which roles hold permissions. Deleted rows and inactive
+ * resources grant nothing.
+ *
+ * A hundred groups with the same hundred permissions are ten thousand paths, but only two hundred rows. So each row is
+ * read once, and a path is a list of ids. The paths and bytes of one subject are limited too, so that one subject can't
+ * slow down all others. Permissions only add: beyond the limits a subject holds less, never more. Built-in rows come
+ * first.
+ */
 export async function loadRolePaths(db: Executor, roleIds: readonly string[]): Promise<RolePaths> {
   if (roleIds.length === 0) return { paths: [], complete: true };
   const first = await preparedRowsOf<ReadRow>(db, pathsAndRows(roleIds));

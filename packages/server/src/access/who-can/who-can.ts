@@ -19,12 +19,6 @@ import { hasEffect, loadSubjects, organizationAttributes, scopeAttributes } from
 import { rolePathBatches, roleSetKey } from '../grants/role-path-batches.ts';
 import { findHolders } from './holders.ts';
 
-/**
- * The users of a scope who may do something now. SQL selects the users who hold the permission at all, and `evaluate`
- * decides about each of them with the same permissions and attributes as a check of that user.
- *
- * A page ends early, rather than take too long, if the users have very many permissions. It then says where to continue.
- */
 interface WhoCanPage {
   readonly items: readonly { readonly userId: string; readonly decision: Decision }[];
   /** The last user who was decided about, if there may be others after them. */
@@ -57,6 +51,13 @@ const WORK_PER_TICK = 500;
 /** Steps of a decision that take about as long as reading a path. */
 const STEPS_PER_UNIT = 100;
 
+/**
+ * Returns the users of a scope who may do something now. SQL selects the users who hold the permission at all, and
+ * `evaluate` decides about each of them with the same permissions and attributes as a check of that user.
+ *
+ * A page ends early, rather than take too long, if the users have very many permissions. It then says where to
+ * continue.
+ */
 export async function whoCan(request: WhoCanRequest): Promise<WhoCanPage> {
   const { tx, scope, question, names, after, limit } = request;
   const target = locate(names, question.resource, question.action);

@@ -11,13 +11,13 @@ import { notificationRules } from './notification-rules.ts';
 import { acceptingUsers } from './preferences.ts';
 import { textOf, preferencesFootnote, type TextParams } from '../../people/notification-texts/texts.ts';
 
+type Recipient = typeof users.$inferSelect;
+
 /**
  * Turns events into notifications and mails (events §6), according to each user's preferences and in their language.
  * Mail goes only to a verified primary address. The user who acted gets no notification, except about security: an
  * attacker may have acted as them. An API key that acts for a user does not count as that user.
  */
-type Recipient = typeof users.$inferSelect;
-
 export function createNotifier(services: Services): Consumer {
   const { mail, ids, clock, config } = services;
 

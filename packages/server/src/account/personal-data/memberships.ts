@@ -8,9 +8,10 @@ import { projects } from '../../schema/tenants/project.ts';
 import { roles } from '../../schema/rights/role.ts';
 import { list } from './section.ts';
 
-/**
- * Memberships of the user, and the keys that act as them. Of organizations and projects only the names are exported.
+/*
+ * Memberships of the user, and the keys that act as them. Of organizations and projects, only the names are exported.
  */
+
 const Role = z
   .object({ id: uuid.describe('Id of the role.'), name: z.string().describe('What people call it.') })
   .meta({ id: 'ExportedRole', description: 'A role that the user has.' });

@@ -1,7 +1,7 @@
 import { equalHashes, hashSecret, newAppSecret } from '../../crypto/tokens/secrets.ts';
 import type { Services } from '../../kernel/context.ts';
 
-/** The secret of a confidential app: shown once, stored as its HMAC, and compared in constant time. */
+/* The secret of a confidential app: shown once, stored as its HMAC, and compared in constant time. */
 
 const LABEL = 'project-app-secret';
 

@@ -8,9 +8,10 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import type { LiveApp } from './app.ts';
 import type { OpenidScope } from '../../schema/apps/openid-scope.ts';
 
-/**
- * Consent of users to apps (openid §6). The user is asked once, and again only for what they were not asked before.
+/*
+ * Consent of users to apps (openid §6). Users are asked once, and again only for what they haven't been asked before.
  */
+
 interface Consent {
   /** Permissions; null: the app is not restricted. */
   readonly scopes: readonly string[] | null;

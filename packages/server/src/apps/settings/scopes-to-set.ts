@@ -8,7 +8,7 @@ import { fail, type DetailCode } from '../../errors.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 
-/** Which permissions of a project its apps may be given. */
+/* The permissions of a project that its apps may receive. */
 
 /** Who sets them, and for which project. */
 interface Setter {

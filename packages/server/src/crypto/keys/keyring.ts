@@ -13,12 +13,6 @@ import type { SigningKeyPair } from './rsa.ts';
 import { createSignatureCache } from '../tokens/signature-cache.ts';
 import { signingKeys, signingKeySecrets } from '../../schema/machines/signing-key.ts';
 
-/**
- * Verifies tokens of one issuer: the service (tokens of sessions and of keys of organizations and accounts) or a project
- * (tokens of its API keys and apps). A `kid`
- * identifies one key, and the key alone determines the issuer and the token types that it may sign, so that a token
- * cannot choose them. Private keys are sealed under the KEK and opened only in memory.
- */
 interface VerificationKey {
   readonly publicKey: KeyObject;
   readonly issuer: string;
@@ -45,7 +39,12 @@ interface ActiveKey {
   readonly privateKey: KeyObject;
 }
 
-/** The signing keys of all issuers. */
+/**
+ * The signing keys of all issuers: the service (tokens of sessions and of keys of organizations and accounts) and each
+ * project (tokens of its API keys and apps). A `kid` identifies one key, and the key alone determines the issuer and
+ * the token types that it may sign, so that a token can't choose them. Private keys are sealed under the KEK and opened
+ * only in memory.
+ */
 export interface Keyring {
   /** The public key for a `kid`; null for unknown and revoked keys. */
   verification(kid: string): Promise<VerificationKey | null>;
@@ -70,8 +69,10 @@ export interface Keyring {
 
 const noActiveKey = (tenantId: string) => new Error(`no active signing key for ${tenantId}`);
 
+/** The topic under which the keys of an issuer are invalidated. */
 export const keysTopic = (tenantId: string): string => `keys:${tenantId}`;
 
+/** Creates a keyring, which caches keys until they change. */
 export function createKeyring(options: {
   readonly pool: Executor;
   readonly kek: Kek;

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 
-/**
- * The secret by which a browser owns a sign-in flow, and the tokens of its pages. A browser may have several flows, so both begin
- * with the same eight characters, which name the flow and are not secret: a form, the state of a provider, and a mailed link each
- * lead to the cookie of their own flow.
+/*
+ * The secret by which a browser owns a sign-in flow, and the tokens of its pages. A browser may have several flows, so
+ * both begin with the same eight characters, which name the flow and aren't secret. A form, a provider's state and a
+ * mailed link each lead to the cookie of their own flow.
  */
+
 const ID_LENGTH = 8;
 
 /** 32 characters: the id, and 144 random bits. */

@@ -1,8 +1,3 @@
-/**
- * The transactions whose announcements a process has received. Announcements arrive in commit order, and each contains
- * the oldest transaction that was open at that time: all transactions below it have ended, so their announcements have
- * arrived. Only higher numbers are stored individually.
- */
 interface SeenTransactions {
   has(transaction: number): boolean;
   /** Marks a transaction as seen: its announcements have arrived. */
@@ -14,6 +9,11 @@ interface SeenTransactions {
 /** Forgetting a number costs a query later, but is never wrong. */
 const MAX_NUMBERS = 10_000;
 
+/**
+ * Creates an empty record of the transactions whose announcements this process has received. Announcements arrive in
+ * commit order, and each contains the oldest transaction that was open at that time. All transactions below it have
+ * ended, so their announcements have arrived. Only higher numbers are stored individually.
+ */
 export function createSeenTransactions(): SeenTransactions {
   let allSeenBelow = 0;
   const numbers = new Set<number>();

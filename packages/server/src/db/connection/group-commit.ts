@@ -3,14 +3,6 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { deferToCommit, type Transaction } from '../statements/deferred-results.ts';
 import { wasRolledBack } from '../statements/pg-error.ts';
 
-/**
- * Group commit: work that arrives while a transaction runs shares the next transaction, and each caller gets its answer
- * after the common commit. One flush to disk then serves up to `MAX_WORKS` callers.
- *
- * Inside the transaction the works run in lockstep: they query the database only through `batched`, and equal queries of
- * all works become one statement. If one work fails, the transaction is rolled back and each work runs again in a
- * separate transaction, so that a failure affects only its own caller.
- */
 interface QueuedWork {
   readonly work: (tx: Executor) => Promise<unknown>;
   readonly resolve: (value: unknown) => void;
@@ -22,6 +14,14 @@ const MAX_WORKS = 64;
 /** Short, so that one locked row does not delay the works that do not need it. */
 const LOCK_TIMEOUT = '250ms';
 
+/**
+ * Creates a group commit: work that arrives while a transaction runs shares the next transaction, and each caller gets
+ * its result after the common commit. One flush to disk then serves up to `MAX_WORKS` callers.
+ *
+ * Inside the transaction the works run in lockstep: they query the database only through `batched`, and equal queries
+ * of all works become one statement. If one work fails, the transaction is rolled back and each work runs again in a
+ * separate transaction, so that a failure affects only its own caller.
+ */
 export function createGroupCommit(transaction: Transaction): Transaction {
   const waiting: QueuedWork[] = [];
   let running = false;

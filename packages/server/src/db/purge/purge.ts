@@ -20,14 +20,6 @@ import { rowsOf } from '../statements/rows.ts';
 import { readTableGraph } from './table-graph.ts';
 import { nodeTables } from '../tenancy/tenant-tree.ts';
 
-/**
- * Removes soft-deleted rows after their retention, and expired rows (model §4, conventions §9.4). Works in batches:
- * each is a separate transaction under one advisory lock of the installation, so that one process at a time purges and
- * a killed purge loses nothing: the next run continues.
- *
- * Rows of live nodes that were not deleted stay unchanged, except that accepted and revoked invitations lose the
- * address of an erased user.
- */
 interface Purge {
   /** Never rejects. Concurrent calls share one run; empty when another process is purging. */
   run(): Promise<PurgeCounts>;
@@ -63,6 +55,14 @@ const waitForLock = sql`pg_advisory_xact_lock(${PURGE_LOCK}) is not null`;
 /** Another process is purging, or this process is stopping. */
 class PurgeStopped extends Error {}
 
+/**
+ * Creates the purge, which removes soft-deleted rows after their retention, and expired rows (model §4, conventions
+ * §9.4). It works in batches. Each is a separate transaction under one advisory lock of the installation, so one
+ * process at a time purges. A killed purge loses nothing: the next run continues.
+ *
+ * Rows of live nodes that weren't deleted stay unchanged, except that accepted and revoked invitations lose the address
+ * of an erased user.
+ */
 export function createPurge<Position>(options: PurgeOptions<Position>): Purge {
   const { database, clock, retention, eraseFromLogs, log, onPurged } = options;
 

@@ -11,7 +11,8 @@ import { preparedRowsOf } from '../statements/prepared.ts';
 import { rowsOf } from '../statements/rows.ts';
 import type { Totals } from './totals.ts';
 
-/** Reads one page of a list (conventions §7): rows of a scope (scoped-db.ts) or of the caller (`pageOfOwn`). */
+/* Reads one page of a list (conventions §7): rows of a scope (scoped-db.ts) or of the caller (`pageOfOwn`). */
+
 type Row = Record<string, unknown>;
 
 interface PageQuery {

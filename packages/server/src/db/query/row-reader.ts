@@ -3,10 +3,6 @@ import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { AnyEntity, ReadContext } from '../../kernel/entity.ts';
 import { expression } from './entity-columns.ts';
 
-/**
- * Decodes rows of lists. Drizzle builds the selection for every statement and looks up the column type for every value,
- * which costs more than the rest of a list. Here the selection and the decoders of an entity are computed once.
- */
 type Row = Record<string, unknown>;
 
 export interface RowReader {
@@ -31,7 +27,13 @@ interface Member {
 
 const columnsByEntity = new WeakMap<AnyEntity, Columns>();
 
-/** `at`: scope and time for computed fields; null: no computed fields. */
+/**
+ * Returns the reader that decodes rows of an entity's lists. Drizzle builds the selection for every statement and looks
+ * up the column type for every value, which costs more than the rest of a list. Here the selection and the decoders of
+ * an entity are computed once.
+ *
+ * `at`: scope and time for computed fields; null: no computed fields.
+ */
 export function rowReader(entity: AnyEntity, at: ReadContext | null): RowReader {
   const { text, members } = columnsFor(entity);
   const computed = at ? Object.keys(entity.computed) : [];

@@ -5,11 +5,12 @@ import pg from 'pg';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { rowsOf } from './rows.ts';
 
-/**
+/*
  * Prepared statements for raw SQL, which Drizzle cannot name. PostgreSQL parses a named statement once per connection
  * and may cache its plan; for a list with relations, parsing and planning cost more than reading. Row-level security
  * also applies to cached plans, because its policies read the session settings when the statement runs.
  */
+
 type Send = (query: pg.QueryConfig) => Promise<pg.QueryResult>;
 
 const senders = new WeakMap<Executor, Send>();

@@ -5,12 +5,6 @@ import type { NamedOperation } from '../../kernel/operation.ts';
 import type { Clock } from '../../kernel/ports.ts';
 import type { Recorder } from '../record.ts';
 
-/**
- * Audits denied mutations of callers who belong to the scope (events §7). The first denial is written before its answer.
- * Equal denials of the next minute are counted and written as one entry at its end, so that repeated calls do not fill
- * the log. The count is written late because entries never change. A killed process loses only the counts of its last
- * minute.
- */
 interface Denials {
   /** Wraps `invoke` and records denials in scopes that the caller belongs to. */
   watch(invoke: Invoke): Invoke;
@@ -37,6 +31,12 @@ const MAX_COUNTED = 10_000;
 const isOpen = ({ endsAt }: Pick<DenialWindow, 'endsAt'>, now: number): boolean =>
   endsAt > now && endsAt <= now + WINDOW_MS;
 
+/**
+ * Creates the audit of denied mutations by callers who belong to the scope (events §7). The first denial is written
+ * before its response. Equal denials of the next minute are counted and written as one entry at its end, so that
+ * repeated calls don't fill the log. The count is written late because entries never change. A killed process loses
+ * only the counts of its last minute.
+ */
 export function createDenials(options: {
   readonly transaction: Stages['transaction'];
   readonly record: Recorder;

@@ -7,15 +7,6 @@ import { rowsOf } from '../../db/statements/rows.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { checkpointReader } from './read-checkpoint.ts';
 
-/**
- * Deletes audit entries older than `AUDIT_RETENTION_DAYS`, up to the last entry that an equally old checkpoint covers.
- * The remaining log starts with the entry after the signed one and contains its hash, so the signature proves the start
- * of the log.
- *
- * The service has no privilege to delete entries. It calls a function of the table owner (migrations/0018) that stores
- * the retention and uses the database clock, so neither a bug in the service nor a wrong system clock deletes an entry
- * too early.
- */
 interface AuditRetention {
   /** Deletes expired entries and answers how many. Never rejects; concurrent calls share one run. */
   readonly run: () => Promise<number>;
@@ -69,6 +60,15 @@ interface Cut {
   readonly jws: string;
 }
 
+/**
+ * Creates the job that deletes audit entries older than `AUDIT_RETENTION_DAYS`, up to the last entry that an equally
+ * old checkpoint covers. The remaining log starts with the entry after the signed one and contains its hash, so the
+ * signature proves the start of the log.
+ *
+ * The service has no privilege to delete entries. It calls a function of the table owner (migrations/0018) that stores
+ * the retention and uses the database clock, so neither a bug in the service nor a wrong system clock deletes an entry
+ * too early.
+ */
 export function createAuditRetention(options: AuditRetentionOptions): AuditRetention {
   const { database, keyring, days, log, onCut } = options;
   let stopping = false;

@@ -1,13 +1,3 @@
-/**
- * Keeps events below 20 KB (events §2), so that every receiver can process them: long values are cut and listed in
- * `truncated`. The audit entry stays complete.
- *
- * The rule is deterministic, so that equal events are cut alike. First, all texts longer than 255 characters are cut to
- * one length, the greatest with which the event fits. If 255 characters are still too long, lists and members of free
- * JSON are also cut to one number. If the event is too long even without them, the values of `changes` become null.
- *
- * @example { …, changes: { description: { from: 'a…', to: 'b…' } }, truncated: ['changes.description.to'] }
- */
 interface Envelope {
   readonly data: Readonly<Record<string, unknown>>;
   readonly changes?: Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>>;
@@ -24,7 +14,18 @@ interface Limits {
   readonly changes: boolean;
 }
 
-/** `isNeverCut`: members of `data` and `changes` that are never cut, such as links and values with a fixed format. */
+/**
+ * Keeps events below 20 KB (events §2), so that every receiver can process them: long values are cut and listed in
+ * `truncated`. The audit entry stays complete.
+ *
+ * The rule is deterministic, so equal events are cut alike. First, all texts longer than 255 characters are cut to one
+ * length, the greatest with which the event fits. If 255 characters are still too long, lists and members of free JSON
+ * are also cut to one number. If the event is too long even without them, the values of `changes` become null.
+ *
+ * `isNeverCut`: members of `data` and `changes` that are never cut, such as links and values with a fixed format.
+ *
+ * @example { …, changes: { description: { from: 'a…', to: 'b…' } }, truncated: ['changes.description.to'] }
+ */
 export function cutToSize<E extends Envelope>(event: E, isNeverCut: (member: string) => boolean): E {
   if (bytesOf(event) <= MAX_EVENT_BYTES) return event;
   // In the delivered form, in which dates are texts.

@@ -15,10 +15,6 @@ import { sessionPrincipal } from '../authenticate.ts';
 import { readCookie, writeCookie } from '../cookies/cookies.ts';
 import { applyEffects, callOf } from '../server.ts';
 
-/**
- * Calls of operations by the account pages, for the user of their cookie. A call takes the same path as over REST and GraphQL;
- * only the credential differs: the cookie names a session, and its tag proves that this service issued it.
- */
 interface AccountCallsOptions {
   readonly config: Config;
   readonly operations: readonly NamedOperation[];
@@ -62,6 +58,10 @@ const bareOf = ({ headers, body }: BareReply): Bare => ({ headers, body });
 
 const unauthenticated: Authentication = { ok: false, reason: 'invalid' };
 
+/**
+ * Calls operations from the account pages, for the user of their cookie. A call takes the same path as over REST and
+ * GraphQL; only the credential differs. The cookie names a session, and its tag proves that this service issued it.
+ */
 export function createAccountCalls(options: AccountCallsOptions): AccountCalls {
   const { config, invoke, services } = options;
   const { credentials, kek, clock } = services;

@@ -7,12 +7,6 @@ import type { CallInput, NamedOperation } from '../../kernel/operation.ts';
 import type { ScopeInput } from '../../kernel/scope.ts';
 import { FairQueue, type Share } from './fair-queue.ts';
 
-/**
- * Decides in which queue an operation waits, and whose share it uses (docs/decisions/0029). Each scarce resource has a
- * fair queue: connections to the database, the group commit of exchanges, and the threads that hash passwords. An
- * operation enters its queue before its scope is resolved and holds its slot until its answer is complete. A request with
- * several operations waits once. Checks from memory, health, metrics, pages and documents do not wait.
- */
 interface AdmissionOptions {
   /** Passed to the keys of limits, which identify callers without a credential. */
   readonly services: Services;
@@ -42,6 +36,13 @@ const SIGN_IN_SLOTS = 16;
 /** Maximum number of pairs of caller and scope whose owner is cached. */
 const MAX_OWNERS = 50_000;
 
+/**
+ * Creates the admission, which decides in which queue an operation waits, and whose share it uses
+ * (docs/decisions/0029). Each scarce resource has a fair queue: connections to the database, the group commit of
+ * exchanges, and the threads that hash passwords. An operation enters its queue before its scope is resolved and holds
+ * its slot until its response is complete. A request with several operations waits once. Checks from memory, health,
+ * metrics, pages and documents don't wait.
+ */
 export function createAdmission(options: AdmissionOptions): Admission {
   const { databaseSlots, services, ...limits } = options;
   const queue = (name: string, slots: number) => new FairQueue({ name, slots, ...limits });

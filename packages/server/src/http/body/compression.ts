@@ -7,11 +7,12 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isNotModified } from '../etag.ts';
 
-/**
+/*
  * Compresses content that is equal for all clients: the API document, the files of the explorers, styles and scripts. Each
  * file is compressed once and cached. API answers and pages with form tokens are never compressed: an attacker who can
  * insert text and observe the length could find secrets in them (BREACH).
  */
+
 type Encoding = 'br' | 'gzip';
 
 /** Shorter texts fit into one or two packets without compression. */

@@ -3,7 +3,8 @@ import { fail, type DoorwardError } from '../../errors.ts';
 import type { FormAnswers } from '../../kernel/operation.ts';
 import { membersOf, repeatedAmong } from './oauth-parameters.ts';
 
-/** Bodies in `application/x-www-form-urlencoded`, which pages without script and OAuth clients send. */
+/* Bodies in `application/x-www-form-urlencoded`, which pages without script and OAuth clients send. */
+
 const type = /^application\/x-www-form-urlencoded\b/i;
 
 /** The form of the answer, if the request was a form and its operation answers forms differently from JSON. */

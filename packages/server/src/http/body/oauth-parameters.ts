@@ -2,11 +2,12 @@ import type { FastifyRequest } from 'fastify';
 import { fail, type Detail } from '../../errors.ts';
 import type { NamedOperation } from '../../kernel/operation.ts';
 
-/**
+/*
  * Reads the parameters of an OAuth endpoint (RFC 6749 §3.1, §3.2). Unknown parameters are ignored, because clients may send
  * extensions of other servers. A repeated parameter is refused, known or not, because two parties could use different
  * values.
  */
+
 type Members = Readonly<Record<string, unknown>>;
 
 /** RFC 8707 §2 lets a client name several resources. */
@@ -34,7 +35,7 @@ export const repeatedAmong = (names: readonly string[]): string[] =>
 
 const refuse = (details: readonly Detail[]) => fail('VALIDATION_ERROR', { details: details.slice(0, 20) });
 
-/** @throws VALIDATION_ERROR */
+/** Reads the parameters of a request to an OAuth endpoint. @throws VALIDATION_ERROR */
 export function readParameters(
   op: NamedOperation,
   required: readonly string[],

@@ -1,11 +1,5 @@
 import type { Socket } from 'node:net';
 
-/**
- * Shares the connections between networks, so that no network can keep others out by opening idle connections. Close to
- * the limit, a new connection replaces the oldest idle one of the network with the most connections. So a proxy may hold
- * all of them while no other network needs one, and no client that waits for an answer is cut off. The last few
- * connections are for health checks, which must work when the service is full.
- */
 interface ConnectionShares {
   /** Counts a connection from its start to its end. */
   readonly add: (socket: Socket, network: string) => void;
@@ -22,7 +16,14 @@ const MAX_NETWORKS = 3;
 /** Maximum number of connections of one network that are examined for each new connection. */
 const MAX_EXAMINED = 100;
 
-/** `isIdle` answers whether no client waits for an answer on a connection. */
+/**
+ * Shares the connections between networks, so that no network can keep others out by opening idle connections. Close to
+ * the limit, a new connection replaces the oldest idle one of the network with the most connections. So a proxy may
+ * hold all of them while no other network needs one, and no client that waits for a response is cut off. The last few
+ * connections are for health checks, which must work when the service is full.
+ *
+ * `isIdle` returns whether no client waits for a response on a connection.
+ */
 export function createConnectionShares(
   maxConnections: number,
   isIdle: (socket: Socket) => boolean,

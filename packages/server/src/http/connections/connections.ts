@@ -7,10 +7,11 @@ import { fail, type DoorwardError } from '../../errors.ts';
 import { createConnectionShares } from './connection-shares.ts';
 import { restErrorBody } from '../error-body.ts';
 
-/**
- * Limits that apply before a request exists: how long a request may take to arrive, the size of its head, and the number of
- * connections. It also answers bytes that are not valid HTTP.
+/*
+ * Limits that apply before a request exists: how long a request may take to arrive, the size of its head, and the
+ * number of connections. Bytes that aren't valid HTTP get a response here too.
  */
+
 const CHECKS_PER_TIMEOUT = 4;
 const HEADERS_MS = 15_000;
 const HEADERS_BYTES = 16_384;

@@ -2,19 +2,21 @@ import type { FastifyInstance } from 'fastify';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { onResponseClosed } from './response-end.ts';
 
-/**
- * Graceful shutdown: requests that arrived before the shutdown are answered. Some of them are not read yet: they are in
- * buffers of the kernel, on a connection that looks idle or is not even accepted. So for a moment the server continues, but
- * answers with `Connection: close`. Then it stops accepting connections and closes idle ones.
- *
- * Node treats a connection that has sent nothing as busy and waits until it times out, and clients open such connections in
- * advance. So this module counts requests and closes all connections when every request is answered and no new one came
- * for a moment. It counts on the `request` event of Node, because hooks do not run for requests that the router or an
- * earlier hook answers.
- */
 const QUIET_MS = 50;
 
-/** Returns a function that answers whether the server is shutting down, so that answers must close their connection. */
+/**
+ * Registers a graceful shutdown: requests that arrived before the shutdown get their response. Returns a function that
+ * says whether the server is shutting down, so that responses must close their connection.
+ *
+ * Some requests haven't been read yet: they are in buffers of the kernel, on a connection that looks idle or isn't even
+ * accepted. So for a moment the server continues, but responds with `Connection: close`. Then it stops accepting
+ * connections and closes idle ones.
+ *
+ * Node treats a connection that has sent nothing as busy and waits until it times out, and clients open such
+ * connections in advance. So this module counts requests and closes all connections when every request has its response
+ * and no new one came for a moment. It counts on the `request` event of Node, because hooks don't run for requests that
+ * the router or an earlier hook handles.
+ */
 export function createGracefulShutdown(app: FastifyInstance): () => boolean {
   let isShuttingDown = false;
   let pending = 0;

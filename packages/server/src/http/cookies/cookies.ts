@@ -3,13 +3,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { newOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import type { CookieEffect } from '../../kernel/context.ts';
 
-/** The cookies of the service. They are parsed on demand, because few requests have one. */
+/* The cookies of the service. They are parsed on demand, because few requests have one. */
+
 type CookieKind = 'refresh' | 'flow' | 'sso' | 'account' | 'device';
 
 /** `__Host-` binds a cookie to https, this host and the root path (RFC 6265bis §4.1.3.2). */
 export const nameOf = (kind: CookieKind, https: boolean): string =>
   `${https ? '__Host-' : ''}doorward_${kind}`;
 
+/** The value of a cookie of the request; null if it has none. */
 export function readCookie(
   { headers }: Pick<FastifyRequest, 'headers'>,
   kind: CookieKind,
@@ -29,6 +31,7 @@ export function writeCookie(
   writeCookieNamed(reply, nameOf(kind, https), https, effect);
 }
 
+/** Sets or clears a cookie by its full name, like `writeCookie`. */
 export function writeCookieNamed(
   reply: FastifyReply,
   name: string,

@@ -4,11 +4,12 @@ import { flowIdOf } from '../../crypto/tokens/flow-secret.ts';
 import type { FlowCookieEffect } from '../../kernel/context.ts';
 import { nameOf, writeCookie, writeCookieNamed } from './cookies.ts';
 
-/**
- * The cookies of the sign-in flows of a browser. Each flow has a cookie of its own, named by the id of the flow, so that starts at
- * the same time don't overwrite each other. `doorward_flow` holds the secret of the newest flow: for clients that name no flow, and
- * for the former version, which knows no other.
+/*
+ * The cookies of a browser's sign-in flows. Each flow has its own cookie, named by the id of the flow, so that starts
+ * at the same time don't overwrite each other. `doorward_flow` holds the secret of the newest flow, for clients that
+ * name no flow and for the former version, which knows no other.
  */
+
 const MAX_FLOWS = 10;
 
 /** The cookie of a flow outlives the flow, so that its tab is led on when the flow is over. */

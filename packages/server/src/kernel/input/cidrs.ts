@@ -1,6 +1,7 @@
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 
-/** Parses and compares the addresses of callers and the networks that may call. */
+/* Parses and compares the addresses of callers and the networks that may call. */
+
 type Family = 'ipv4' | 'ipv6';
 
 interface Network {
@@ -10,6 +11,7 @@ interface Network {
   readonly family: Family;
 }
 
+/** The family of a valid address. */
 export const familyOf = (address: string): Family => (isIPv4(address) ? 'ipv4' : 'ipv6');
 
 /**

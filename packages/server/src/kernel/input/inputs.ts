@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { AnyEntity, Entity, Fields } from '../entity.ts';
 import { text, uuid } from './values.ts';
 
-/** Input and output pieces that many operations share (conventions §7). */
+/* Input and output schemas that many operations share (conventions §7). */
 
 /** `a,b` in a query, a list in GraphQL; each id once. */
 const idList = z.array(uuid).max(100);

@@ -1,9 +1,5 @@
 import type { z } from 'zod';
 
-/**
- * The allow-list for answers: a projector copies exactly the members that an output schema names, at every depth. It does
- * not validate (tests do, with the schema), so it costs a few property reads. Dates become ISO 8601 text, as in JSON.
- */
 type Projector = (value: unknown) => unknown;
 
 interface Def {
@@ -17,6 +13,11 @@ const identity: Projector = (value) => value;
 const isoText: Projector = (value) => (value instanceof Date ? value.toISOString() : value);
 const compiled = new WeakMap<z.ZodType, Projector>();
 
+/**
+ * Returns the projector of an output schema, which is the allow-list of responses: it copies exactly the members that
+ * the schema names, at every depth. It doesn't validate (tests do, with the schema), so it costs a few property reads.
+ * Dates become ISO 8601 text, as in JSON.
+ */
 export function projector(schema: z.ZodType): Projector {
   const existing = compiled.get(schema);
   if (existing) return existing;

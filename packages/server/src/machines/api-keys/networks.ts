@@ -5,10 +5,12 @@ import type { Principal } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { apiKeys } from '../../schema/machines/api-key.ts';
 
-/**
- * The allowed networks of the calling key; `[]` = any. A caller restricted to networks must not obtain credentials that
- * work elsewhere: a key that it creates or rotates works at most from its own networks.
+/*
+ * A caller restricted to networks must not obtain credentials that work elsewhere: a key that it creates or rotates
+ * works at most from its own networks.
  */
+
+/** The allowed networks of the calling key; `[]` means any. */
 async function cidrsOfCaller(tx: Executor, { type, credentialId }: Principal): Promise<readonly string[]> {
   if (type !== 'ApiKey') return [];
   const [own] = await tx

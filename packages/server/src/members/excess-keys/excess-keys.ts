@@ -12,11 +12,6 @@ import { ApiKey, apiKeys, apiKeySecrets, statusSql } from '../../schema/machines
 import { systemActor } from '../../people/user-node.ts';
 import { keysOfOthers, isLive, type KeyOfAnother } from './keys-of-others.ts';
 
-/**
- * A key that one user made for another, or for a service user, acts with the present rights of that user. Its maker, who
- * may have kept the secret, would gain rights together with that user. So the key is revoked by the mutation through which
- * its user gains a right that its maker does not hold at that time.
- */
 const REASON = 'userRightsGrew';
 
 /**
@@ -26,8 +21,12 @@ const REASON = 'userRightsGrew';
 type EndExcessKeys = (invalidate: (topic: string) => void) => Promise<Recording[]>;
 
 /**
- * Reads the rights of the users of such keys at the node and in the projects below it. Call it before the change, without
- * row-level security (`withoutRls`), and the result after it.
+ * Reads the rights of the users of keys that someone else made, at the node and in the projects below it. Call it
+ * before the change, without row-level security (`withoutRls`), and the result after it.
+ *
+ * A key that one user made for another, or for a service user, acts with the present rights of that user. Its maker,
+ * who may have kept the secret, would gain rights together with that user. So the mutation through which the user gains
+ * a right that the maker doesn't hold at that time revokes the key.
  */
 export async function watchForExcessKeys(
   tx: Executor,

@@ -6,14 +6,13 @@ import { projects } from '../../schema/tenants/project.ts';
 import type { ResolvedScope, ScopeRef } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 
-/** Keys whose tokens name a user other than their maker: of users of a project, and of service users. */
-
 type RightsScope = Pick<
   ResolvedScope,
   'tenant' | 'id' | 'accountId' | 'organizationId' | 'projectId' | 'level'
 > &
   Partial<Pick<ResolvedScope, 'grant' | 'organizationMetadata'>>;
 
+/** A key whose tokens name a user other than its maker: a user of a project, or a service user. */
 export interface KeyOfAnother {
   readonly id: string;
   readonly userId: string;

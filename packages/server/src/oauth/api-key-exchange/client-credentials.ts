@@ -7,10 +7,11 @@ import type { AppTokens } from '../tokens/issue.ts';
 import { unauthenticated, type SentCredentials } from './credential-check.ts';
 import { exchange, prepareExchange, type ExchangeRun, type PreparedExchange } from './exchange.ts';
 
-/**
- * The grant `client_credentials` (RFC 6749 §4.4, openid §4): the exchange of an API key, as clients of OAuth ask for it.
- * They cannot name the scope of the key, so its own counts.
+/*
+ * The grant `client_credentials` (RFC 6749 §4.4, openid §4): the exchange of an API key, as OAuth clients request it.
+ * They can't name a scope, so the key's own scope applies.
  */
+
 interface PreparedKeyGrant {
   readonly sent: SentCredentials;
   readonly exchange: PreparedExchange;
@@ -24,7 +25,7 @@ export function keyCredentials({ client_id, client_secret = '' }: ClientCredenti
   return sent;
 }
 
-/** @throws UNAUTHENTICATED, RATE_LIMITED */
+/** Before the transaction: checks the credentials and signs the token. @throws UNAUTHENTICATED, RATE_LIMITED */
 export async function prepareKeyGrant(
   ctx: { readonly services: Services; readonly call: Call },
   credentials: ClientCredentials,
@@ -33,6 +34,7 @@ export async function prepareKeyGrant(
   return { sent, exchange: await prepareExchange({ ...ctx, input: sent }) };
 }
 
+/** In the transaction: returns the tokens, or a refusal that is recorded. */
 export async function exchangeKeyGrant(
   { tx, services, call, record, invalidate, afterCommit }: Omit<ExchangeRun, 'input'>,
   { sent, exchange: prepared }: PreparedKeyGrant,

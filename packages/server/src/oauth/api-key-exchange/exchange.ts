@@ -19,12 +19,13 @@ import {
   type SentCredentials,
 } from './credential-check.ts';
 
-/**
- * Exchanges client credentials for a token. Every failure answers the same 401 (identity §11); the audit log of the
- * key's project records the cause, for each client id that exists. The token is signed before the transaction, and the
- * transaction decides: it reads the key again under a lock, so a key revoked in between gets no token even if the cache
+/*
+ * Exchanges client credentials for a token. Every failure gets the same 401 (identity §11); the audit log of the key's
+ * project records the cause, for each client id that exists. The token is signed before the transaction, and the
+ * transaction decides. It reads the key again under a lock, so a key revoked in between gets no token even if the cache
  * still had it. Exchanges share their commits.
  */
+
 interface Exchange {
   readonly input: SentCredentials;
   readonly call: Call;

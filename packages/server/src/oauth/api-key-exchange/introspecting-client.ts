@@ -16,10 +16,6 @@ import { keyCredentials } from './client-credentials.ts';
 import { checkCredentials, type CredentialCheck, type SentCredentials } from './credential-check.ts';
 import { refuseKey, renewHash } from './exchange.ts';
 
-/**
- * Who may ask about tokens (RFC 7662 §2.1): a confidential app or an API key, by its client credentials, or an API key by
- * a token that it got.
- */
 type IntrospectingClient =
   | Client
   | RejectedClient
@@ -34,7 +30,11 @@ interface Asker {
   readonly principal: Principal | null;
 }
 
-/** @throws UNAUTHENTICATED, RATE_LIMITED */
+/**
+ * Authenticates a client that asks about tokens (RFC 7662 §2.1): a confidential app or an API key, by its client
+ * credentials, or an API key by a token that it got.
+ * @throws UNAUTHENTICATED, RATE_LIMITED
+ */
 export async function authenticateIntrospection(
   { tx, services, call, principal }: Asker,
   {

@@ -9,10 +9,6 @@ import type { TargetGuard } from '../../outgoing/target-guard.ts';
 import { isAttempt } from '../../sessions/logout-notice.ts';
 import { logoutNotices } from '../../schema/oauth/logout-notice.ts';
 
-/**
- * Tells apps that sessions ended, by a signed logout token (OpenID Connect Back-Channel Logout 1.0). An
- * attempt without a 2xx is repeated up to four times, in about an hour. Targets are checked like those of webhooks.
- */
 interface BackchannelLogout {
   /** Tells apps of what is due, and of what becomes due meanwhile. Never rejects. */
   readonly sendDue: () => Promise<void>;
@@ -50,6 +46,11 @@ const CONCURRENCY_OF_AN_APP = 4;
 const WAITS_SECONDS = [10, 60, 600, 3000];
 const TOKEN_SECONDS = 120;
 
+/**
+ * Creates the sender that tells apps that sessions ended, by a signed logout token (OpenID Connect Back-Channel Logout
+ * 1.0). An attempt without a 2xx is repeated up to four times, in about an hour. Targets are checked like those of
+ * webhooks.
+ */
 export function createBackchannelLogout(options: Options): BackchannelLogout {
   const { pool, log } = options;
   const running = new Map<string, { readonly appId: string; readonly done: Promise<void> }>();

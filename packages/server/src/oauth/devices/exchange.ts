@@ -25,11 +25,11 @@ import { isOwnerOverdue } from '../../sign-in/protection/verification-deadline.t
 import { deviceAuthorizations } from '../../schema/oauth/device-authorization.ts';
 import { isTooEarly } from './interval.ts';
 
-/**
- * A device asks for its tokens (RFC 8628 §3.4, §3.5). It polls until the user has decided; if it polls too often, its
- * interval grows. A device code gives tokens once. The code of another client is answered like an unknown one, and stays
- * valid.
+/*
+ * Device tokens (RFC 8628 §3.4, §3.5). A device polls until the user has decided; if it polls too often, its interval
+ * grows. A device code gives tokens once. Another client's code is treated like an unknown one, and stays valid.
  */
+
 interface DeviceRequest {
   readonly device_code: string;
   readonly resource?: string | readonly string[] | undefined;
@@ -58,7 +58,10 @@ const states = {
 const notYet = (state: keyof typeof states): DoorwardError =>
   fail('INVALID_STATE', { params: { state }, fix: states[state] });
 
-/** @throws INVALID_TOKEN, VALIDATION_ERROR */
+/**
+ * Finds the authorization of the device code, and prepares session and tokens if the user has approved it.
+ * @throws INVALID_TOKEN, VALIDATION_ERROR
+ */
 export async function prepareDevice(
   db: Executor,
   services: Services,

@@ -1,7 +1,6 @@
 import { detailMessages, fail, type Code, type DoorwardError } from '../../errors.ts';
 import { bare, type BareReply } from '../../kernel/output/reply.ts';
 
-/** Errors of registration in the form of RFC 7591 §3.2.2 and RFC 6750 §3.1. */
 const errors: Partial<Record<Code, { readonly error: string; readonly status: number }>> = {
   UNAUTHENTICATED: { error: 'invalid_token', status: 401 },
   FORBIDDEN: { error: 'insufficient_scope', status: 403 },
@@ -17,6 +16,7 @@ const errors: Partial<Record<Code, { readonly error: string; readonly status: nu
   INTERNAL_ERROR: { error: 'server_error', status: 500 },
 };
 
+/** Converts an error of a registration to the form of RFC 7591 §3.2.2 and RFC 6750 §3.1. */
 export function registrationError({ code, status, extras }: DoorwardError): BareReply {
   const { details = [], fix } = extras;
   const isRedirect = details.some(({ path }) => /^(?:post_logout_)?redirect_uris\b/.test(path));

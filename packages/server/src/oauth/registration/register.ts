@@ -14,7 +14,7 @@ import { invalidRegistrationToken } from './errors.ts';
 import { openidKeys } from '../../providers/providers.ts';
 import { appData, describeClient } from './registered-client.ts';
 
-/**
+/*
  * Dynamic registration (RFC 7591, openid §13): a client becomes an app of the project whose key's token it sends. No person
  * vouches for it, so it is public, never skips consent as `firstParty`, and can request only what the project allows.
  */
@@ -46,7 +46,10 @@ const notAllowed = (): DoorwardError =>
     fix: 'Send the token of an API key of the project whose role holds ProjectApp:Create, without a condition.',
   });
 
-/** @throws INVALID_STATE, CONFLICT, VALIDATION_ERROR */
+/**
+ * Registers the client as an app of the project, and returns it with its registration access token.
+ * @throws INVALID_STATE, CONFLICT, VALIDATION_ERROR
+ */
 export async function registerClient(ctx: Run, node: NodeRef, metadata: ClientMetadata) {
   const { tx, services } = ctx;
   // The lock orders registrations in the project, so that they do not exceed the limit together.

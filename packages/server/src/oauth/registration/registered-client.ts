@@ -12,7 +12,7 @@ import { endSessionsOfApps } from '../../members/app-sessions.ts';
 import type { ClientRegistration } from './client-metadata.ts';
 import { invalidRegistrationToken } from './errors.ts';
 
-/** A client that registered itself, as it manages its registration (RFC 7592). */
+/* Clients that registered themselves, and manage their registration (RFC 7592). */
 
 type Row = typeof projectApps.$inferSelect;
 

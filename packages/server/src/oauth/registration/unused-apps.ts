@@ -6,7 +6,8 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { appById, type LiveApp } from '../../apps/access/app.ts';
 import { deleteRegisteredApp } from './registered-client.ts';
 
-/** Registered apps that are not used are deleted, so that they do not fill the project (openid §13). */
+/* Registered apps that aren't used are deleted, so that they don't fill the project (openid §13). */
+
 const UNUSED_DAYS = 30;
 const DAY_MS = 86_400_000;
 /** Apps of one run; the next run continues. */

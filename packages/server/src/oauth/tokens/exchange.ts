@@ -29,7 +29,7 @@ import { storeRehash, type Client } from './client.ts';
 import { noteUse } from '../registration/unused-apps.ts';
 import { lockAccess, invalidGrant, hasProjectAccess, issueTokens, type AppTokens } from './issue.ts';
 
-/** Exchange of an authorization code for a session of the app (identity §12, RFC 6749 §4.1.3, RFC 7636 §4.6). */
+/* Exchange of an authorization code for a session of the app (identity §12, RFC 6749 §4.1.3, RFC 7636 §4.6). */
 
 interface CodeRequest {
   readonly code: string;

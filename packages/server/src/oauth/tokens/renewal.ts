@@ -14,10 +14,11 @@ import { storeRehash, type Client } from './client.ts';
 import { noteUse } from '../registration/unused-apps.ts';
 import { invalidGrant, hasProjectAccess, issueTokens, type AppTokens } from './issue.ts';
 
-/**
- * A refresh token as an app sends it. Rotation itself is in `sessions/rotation.ts`. A refresh never adds scopes to
+/*
+ * Refresh tokens that an app presents. Rotation itself is in `sessions/rotation.ts`. A refresh never adds scopes to
  * those that the user consented to, and drops scopes that the app has lost.
  */
+
 interface SentRefreshToken {
   readonly refresh_token: string;
   readonly scope?: string | undefined;
@@ -33,7 +34,10 @@ interface PreparedRenewal {
   readonly tokens: z.output<typeof AppTokens> | null;
 }
 
-/** @throws INVALID_TOKEN, VALIDATION_ERROR, RATE_LIMITED */
+/**
+ * Checks the refresh token, and signs the next tokens if it is accepted.
+ * @throws INVALID_TOKEN, VALIDATION_ERROR, RATE_LIMITED
+ */
 export async function prepareRenewal(
   db: Executor,
   services: Services,

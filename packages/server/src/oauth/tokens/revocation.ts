@@ -9,9 +9,9 @@ import { userAsActor } from '../../people/user-node.ts';
 import { sessions } from '../../schema/sign-in/session.ts';
 import { users } from '../../schema/people/user.ts';
 
-/**
+/*
  * Revocation by an app (RFC 7009): an access token or a refresh token ends its session, and with it both tokens.
- * Anything that is not a token of the app is answered like an expired token.
+ * Anything that isn't a token of the app is treated like an expired token.
  */
 
 /** The session of an access token that the project's key signed, expired or not. */

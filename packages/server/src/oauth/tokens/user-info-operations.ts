@@ -10,7 +10,7 @@ import { userClaims } from './user-claims.ts';
 import { sessions } from '../../schema/sign-in/session.ts';
 import { users } from '../../schema/people/user.ts';
 
-/** User info (OpenID Connect Core §5.3, openid §5), by GET and by POST. */
+/* User info (OpenID Connect Core §5.3, openid §5), by GET and by POST. */
 
 const UserInfo = z
   .object({

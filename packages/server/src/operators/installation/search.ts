@@ -3,10 +3,11 @@ import type { PgColumn } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
 import { email } from '../../kernel/input/values.ts';
 
-/**
- * Searches over all tenants read an index, however many rows there are: an id, an address or its domain is looked up, and of
- * names whole words or their beginnings are found.
+/*
+ * Searches over all tenants use an index, however many rows there are. They look up an id, an address or its domain; in
+ * names they find whole words and beginnings of words.
  */
+
 const isUuid = (text: string): boolean => z.uuid().safeParse(text).success;
 
 /** The beginnings of words, all of which the name must contain. A text without letters and digits finds nothing. */
@@ -20,6 +21,7 @@ function wordsIn(name: PgColumn, text: string): SQL {
 /** What a search text is: by it the search is made, and audited. */
 type SearchKind = 'id' | 'address' | 'domain' | 'name';
 
+/** Returns whether a search is for an id, an address, a domain or a name. */
 export function kindOfSearch(text: string): SearchKind {
   if (isUuid(text)) return 'id';
   if (text.startsWith('@')) return 'domain';

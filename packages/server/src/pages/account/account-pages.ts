@@ -37,10 +37,6 @@ import { secondFactorPage } from './security/second-factor.ts';
 import { profilePage } from './profile.ts';
 import { sessionsPage } from './sessions.ts';
 
-/**
- * The account pages: what a person sees and changes of themselves without an app or a console. Every form calls an operation, with
- * its guards, limits and records; the pages only translate.
- */
 const pages: readonly AccountPage[] = [
   profilePage,
   passwordPage,
@@ -81,6 +77,10 @@ const confirmPath = '/account/confirm';
 /** A picture of 2 MiB, and the fields beside it. */
 const BODY_LIMIT_BYTES = 2 * 1024 * 1024 + 16 * 1024;
 
+/**
+ * Serves the account pages, where people see and change their own data without an app or a console. Every form calls an
+ * operation, with its guards, limits and records; the pages only translate.
+ */
 export function registerAccountPages(app: FastifyInstance, options: Options): void {
   void app.register(async (scope) => {
     acceptFiles(scope, BODY_LIMIT_BYTES);

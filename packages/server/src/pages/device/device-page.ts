@@ -6,10 +6,6 @@ import type { Language } from '../../languages.ts';
 import { hostedPage, servePage, type Page } from '../page.ts';
 import { deviceTexts } from './device-texts.ts';
 
-/**
- * The page `/device`, where a user enters the code of a device without a browser (RFC 8628). It has no script. A code in its
- * address only fills the field: the user compares it and continues. The results are fixed texts.
- */
 const codePattern = /^[A-Za-z-]{8,9}$/;
 
 const textOf = ({ query }: FastifyRequest, name: string): string => {
@@ -51,6 +47,10 @@ function resultPage(language: Language, result: 'approved' | 'denied'): Page {
   return hostedPage({ language, title, body });
 }
 
+/**
+ * Serves the page `/device`, where a user enters the code of a device without a browser (RFC 8628). It has no script. A
+ * code in its address only fills the field: the user compares it and continues. The results are fixed texts.
+ */
 export const registerDevicePage = (app: FastifyInstance, { https }: { readonly https: boolean }): void =>
   servePage(app, {
     path: '/device',
@@ -77,6 +77,7 @@ export interface ShownDevice {
   readonly beganAt: string;
 }
 
+/** The question on the consent page, with which the user compares the device. */
 export function deviceQuestion(language: Language, device: ShownDevice): Html {
   const texts = deviceTexts[language];
   const { address, isOwnNetwork, userAgent, userCode } = device;

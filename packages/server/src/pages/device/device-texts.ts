@@ -1,6 +1,5 @@
 import type { Language } from '../../languages.ts';
 
-/** The texts about devices without a browser. `{app}`, `{code}`, `{time}`, `{address}` are placeholders. */
 interface DeviceTexts {
   readonly title: string;
   readonly text: string;
@@ -23,6 +22,7 @@ interface DeviceTexts {
   readonly advice: string;
 }
 
+/** Texts about devices without a browser. `{app}`, `{code}`, `{time}`, `{address}` are placeholders. */
 export const deviceTexts: Record<Language, DeviceTexts> = {
   en: {
     title: 'Connect a device',

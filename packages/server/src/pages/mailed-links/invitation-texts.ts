@@ -1,6 +1,5 @@
 import type { Language } from '../../languages.ts';
 
-/** The texts of the page of an invitation. The placeholders in braces are filled with names from the invitation. */
 interface Texts {
   readonly title: string;
   readonly loading: string;
@@ -36,6 +35,7 @@ interface Texts {
   };
 }
 
+/** Texts of the invitation page. The placeholders in braces are filled with names from the invitation. */
 export const invitationTexts: Record<Language, Texts> = {
   en: {
     title: 'Your invitation',

@@ -7,12 +7,6 @@ import { hostedPage, servePage } from '../page.ts';
 import type { PageSettings } from '../page-settings.ts';
 import { acceptancePath } from './invitation-acceptance.ts';
 
-/**
- * The page to which the mail of an invitation links, for installations without a frontend. Opening it changes nothing: its
- * script reads the invitation from the API, and the invited person signs in or registers to accept it. The names in an
- * invitation are chosen by strangers, so the script writes them as text only. Only the script reads the token from the
- * address.
- */
 function page(language: Language, { home }: PageSettings): Html {
   const { form, outcome, title, offer, loading, goOn, noScript } = invitationTexts[language];
   const field = (id: string, label: string, input: Html) => html`<label for="${id}">${label}</label>${input}`;
@@ -189,6 +183,11 @@ async function open() {
 open().catch(() => finish('failed', 'bad'));
 `;
 
-/** Serves `/hosted/invitation`. */
+/**
+ * Serves `/hosted/invitation`, the page to which the mail of an invitation links, for installations without a frontend.
+ * Opening it changes nothing: its script reads the invitation from the API, and the invited person signs in or
+ * registers to accept it. Strangers choose the names in an invitation, so the script writes them as text only. Only the
+ * script reads the token from the address.
+ */
 export const registerInvitationPage = (app: FastifyInstance, settings: PageSettings): void =>
   servePage(app, { path: '/hosted/invitation', page: (language) => page(language, settings), script });

@@ -1,6 +1,5 @@
 import type { Language } from '../../languages.ts';
 
-/** The texts that the pages of a project sign-in share, and those of the second factor. `{place}` is a placeholder. */
 interface Texts {
   readonly secondFactor: {
     readonly title: string;
@@ -18,6 +17,7 @@ interface Texts {
   readonly place: string;
 }
 
+/** Texts that the pages of a project sign-in share, and those of the second factor. `{place}` is a placeholder. */
 export const signInTexts: Record<Language, Texts> = {
   en: {
     secondFactor: {

@@ -19,10 +19,6 @@ import { organizationPage } from './organization/organization-choice.ts';
 import { consentPage } from './project-consent.ts';
 import { signInTexts } from './project-sign-in-texts.ts';
 
-/**
- * The pages of a project sign-in (identity §12), by step. They need no script, except for passkeys. They show what the flow of this
- * browser contains; the only value that they read from an address is the token of a mailed link, which is not visible.
- */
 const pages: Record<
   PageState['step'],
   (language: Language, state: PageState, request: FastifyRequest) => PageWithForm
@@ -109,7 +105,11 @@ const tokenOf = ({ query }: FastifyRequest): string => {
   return typeof token === 'string' ? token : '';
 };
 
-/** Serves the pages of a project sign-in. A browser whose flow is at another step is redirected to the page of that step. */
+/**
+ * Serves the pages of a project sign-in (identity §12), by step. They need no script, except for passkeys. They show
+ * what the flow of this browser contains. The only value that they read from an address is the token of a mailed link,
+ * which isn't visible. A browser whose flow is at another step is redirected to the page of that step.
+ */
 export function registerProjectSignInPages(
   app: FastifyInstance,
   options: {

@@ -2,7 +2,6 @@ import type { OperatorAct } from '../../schema/operators/operator.ts';
 import type { Text, TextParams } from './texts.ts';
 import type { Language } from '../../languages.ts';
 
-/** What users and owners read about the acts of operators, and operators about a new one. */
 type OperatorTexts = {
   readonly [T in 'operator_action' | 'impersonated']: (params: TextParams[T], time: string) => Text;
 };
@@ -131,4 +130,5 @@ const fr: OperatorTexts = {
         },
 };
 
+/** Texts for users and owners about operations of operators, and for operators about a new one. */
 export const operatorTexts: Record<Language, OperatorTexts> = { en, de, es, fr };

@@ -1,12 +1,12 @@
 import type { Text, TextParams } from './texts.ts';
 import type { Language } from '../../languages.ts';
 
-/** Texts about an organization, for its owners. */
 type OrganizationTexts = {
   readonly domain_lapsed: (params: TextParams['domain_lapsed']) => Text;
   readonly connection_bypassed: (params: TextParams['connection_bypassed']) => Text;
 };
 
+/** Texts about an organization, for its owners. */
 export const organizationTexts: Readonly<Record<Language, OrganizationTexts>> = {
   en: {
     domain_lapsed: ({ organization, domain }) => ({

@@ -12,7 +12,8 @@ import { DecisionReason, MatchedPermission } from './decision.ts';
 import { EffectivePermissions, permissionListOf } from './permission-list.ts';
 import { assertOnePermission, question, questionOf } from './question.ts';
 
-/** Questions about the users of a scope, for who may ask about others there. */
+/* Questions about the users of a scope, for callers who may ask about others there. */
+
 const tenants: readonly Tenant[] = ['organization', 'accountProject', 'organizationProject'];
 
 const AllowedSubject = z

@@ -2,8 +2,8 @@ import { uuid } from '../../kernel/input/values.ts';
 import { Scope, type Tenant } from '../../kernel/scope.ts';
 import { Project } from '../../schema/tenants/project.ts';
 
-/** What the policy operations have in common. */
 const tenants: readonly Tenant[] = ['accountProject', 'organizationProject'];
+/** Members that the policy operations share. */
 export const common = {
   tenants,
   target: Project,

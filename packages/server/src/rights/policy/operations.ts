@@ -24,7 +24,7 @@ import { loadState } from './document/state.ts';
 import { changesWithImpact } from './changes-with-impact.ts';
 import { write } from './write.ts';
 
-/** What a project defines of rights, as one document: read, planned, applied and rolled back (policy-as-code §2). */
+/* A project's policy as one document: read, planned, applied and rolled back (policy-as-code §2). */
 
 const policyInput = jsonObject.meta({
   description: 'The policy document; its JSON Schema is at /schemas/policy-1.json.',

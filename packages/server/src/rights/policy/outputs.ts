@@ -5,7 +5,7 @@ import { uuid } from '../../kernel/input/values.ts';
 import { obstacleCodes } from './plan.ts';
 import { PolicyVersion } from '../../schema/rights/policy-version.ts';
 
-/** The answers of the policy operations. */
+/* The outputs of the policy operations. */
 
 const kind = z
   .enum(documentKinds)

@@ -5,9 +5,11 @@ import type { CurrentContent } from './project-watch.ts';
 import type { Difference } from './history.ts';
 import type { SnapshotScope, UserFilter } from './rows/snapshot-scope.ts';
 
-/**
- * The signed documents of packages §8.2. Their `typ` keeps them apart from tokens: nothing that takes a token accepts them.
+/*
+ * The signed documents of packages §8.2. Their `typ` distinguishes them from tokens: nothing that takes a token accepts
+ * them.
  */
+
 const SNAPSHOT_TYPE = 'doorward-snapshot+jwt';
 const CHANGES_TYPE = 'doorward-changes+jwt';
 
@@ -44,6 +46,7 @@ const commonClaims = (
 const organizationOf = ({ content: { organization } }: CurrentContent) =>
   organization === undefined ? {} : { organization };
 
+/** Signs a snapshot of the policy. */
 export function signSnapshot(
   signing: Signing,
   scope: SnapshotScope,

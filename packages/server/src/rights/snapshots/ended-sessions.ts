@@ -3,17 +3,17 @@ import { anyOf, rowsOf } from '../../db/statements/rows.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { createSharedRuns } from './shared-runs.ts';
 
-/**
- * Finds the projects whose apps lost a session. The announcement of a changed session names only the session, so
- * one statement at a time looks up the projects of all sessions that were announced meanwhile.
- */
 interface EndedSessions {
   add(sessionIds: readonly string[]): void;
   /** Resolves when every session that was added before this call is looked up; undefined if all are. */
   settled(): Promise<void> | undefined;
 }
 
-/** `onEnded`: gets the ids of the projects; null if they could not be read. Called before `settled` resolves. */
+/**
+ * Finds the projects whose apps lost a session. The announcement of a changed session names only the session, so one
+ * statement at a time looks up the projects of all sessions that were announced meanwhile. `onEnded`: gets the ids of
+ * the projects; null if they couldn't be read. Called before `settled` resolves.
+ */
 export function createEndedSessions(
   pool: Executor,
   onEnded: (projectIds: readonly string[] | null) => void,

@@ -9,10 +9,11 @@ import { namesEtag } from '../../kernel/output/etag.ts';
 import { bare } from '../../kernel/output/reply.ts';
 import { Scope } from '../../kernel/scope.ts';
 
-/**
- * What a server of the customer needs to decide by itself (packages §8.1). The answers show the rights of all users
- * of the project, so they are for servers, and an app on behalf of a user is refused.
+/*
+ * Snapshots, with which a customer's server decides by itself (packages §8.1). They show the rights of all users of the
+ * project, so they are for servers, and an app on behalf of a user is refused.
  */
+
 const common = {
   access: 'PolicySnapshot:Read',
   only: 'rest',

@@ -1,7 +1,8 @@
-/**
+/*
  * Work that many callers need at the same time. A caller gets the result of work that began after the call, so it
  * contains every change that was made before the call. A caller may also accept work that began a little earlier.
  */
+
 interface Run<T> {
   /** On the clock of `performance`; Infinity until the work has begun. */
   startedAt: number;
@@ -68,6 +69,7 @@ const never = new Promise<never>(() => undefined);
  */
 export type Gate = <T>(tenant: string, work: () => Promise<T>) => Promise<T>;
 
+/** Creates a gate for at most `limit` concurrent runs. */
 export function createGate(limit: number): Gate {
   /** Waiting work by tenant. The first tenant of the map is the next. */
   const waiting = new Map<string, (() => void)[]>();

@@ -1,4 +1,3 @@
-/** Whether something that was read is out of date, and whether a read that is under way will make it current. */
 interface Staleness {
   /** What was read, or is being read, is out of date. */
   mark(): void;
@@ -9,7 +8,10 @@ interface Staleness {
   begin(): (hasSucceeded: boolean) => void;
 }
 
-/** Stale until the first read. */
+/**
+ * Tracks whether data that was read is out of date, and whether a read that is under way will make it current. Stale
+ * until the first read.
+ */
 export function createStaleness(): Staleness {
   let marks = 1;
   /** The marks that the last read, and the read that is under way, come after. */

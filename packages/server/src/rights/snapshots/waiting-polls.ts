@@ -1,10 +1,5 @@
 import { fail } from '../../errors.ts';
 
-/**
- * How many polls wait at the same time. Each keeps a connection and asks again for the rights of its caller, so there is
- * a bound for one credential; for all projects of one owner, who can make any number of keys; and for this process, so
- * that connections are left for everything else.
- */
 interface PollLimits {
   readonly credential: number;
   readonly owner: number;
@@ -16,6 +11,11 @@ interface WaitingPolls {
   enter(credential: string, ownerId: string): () => void;
 }
 
+/**
+ * Limits how many polls wait at the same time. Each keeps a connection and checks the rights of its caller again, so
+ * there is a limit for one credential; for all projects of one owner, who can create any number of keys; and for this
+ * process, so that connections are left for everything else.
+ */
 export function createWaitingPolls(limits: PollLimits): WaitingPolls {
   const counts = new Map<string, number>();
   const countOf = (key: string): number => counts.get(key) ?? 0;

@@ -4,7 +4,6 @@ import { createProjectWatch, watchId, type ProjectWatch, type WatchOptions } fro
 import { createGate } from './shared-runs.ts';
 import type { SnapshotScope, UserFilter } from './rows/snapshot-scope.ts';
 
-/** The watches of all projects and user filters that were used in the last minute, in bounded memory. */
 interface Watches {
   of(scope: SnapshotScope, filter: UserFilter): ProjectWatch;
   /** Whether this watch exists already. A new one has to read all rows. */
@@ -25,6 +24,7 @@ const MAX_BYTES = 128 * 1024 * 1024;
 const MAX_READS = 2;
 const SESSION_PREFIX = 'session:';
 
+/** Creates the watches of all projects and user filters that were used in the last minute, in bounded memory. */
 export function createWatches(
   options: Omit<WatchOptions, 'gate' | 'endedSessionsSettled'> & { readonly changes: Changes },
 ): Watches {

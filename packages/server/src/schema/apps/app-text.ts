@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { languages } from '../../languages.ts';
 
-/**
+/*
  * Texts and the sender name of an app: what its makers add to the pages and mails that this service sends in their name
- * (docs/spec/sign-in-methods.md, "Branding"). Any address can be typed on a page of sign-in, and gets the mail. So a text
- * is plain, names no site, address or number, stands beside the sentences of the service, and replaces none.
+ * (docs/spec/sign-in-methods.md, "Branding"). Any address can be typed on a page of sign-in, and gets the mail. So a
+ * text is plain, contains no site, address or number, stands next to the sentences of the service, and replaces none.
  */
+
 const purposes = ['signInPage', 'signInMail', 'verificationMail', 'resetMail'] as const;
 export type AppTextPurpose = (typeof purposes)[number];
 

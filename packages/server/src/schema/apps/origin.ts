@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { refusal } from '../../kernel/input/values.ts';
 
-/**
+/*
  * Origins from whose pages the scripts of an app may call the API (model §3). Patterns and `null` are
  * rejected: they would admit pages that the app does not name.
  */
+
 const secure = /^https:\/\/(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
 
 /** Plain http only on loopback hosts: on any other network a page can be modified in transit. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { refusal } from '../../kernel/input/values.ts';
 
-/**
+/*
  * Redirect URIs of an app (model §3): which may be registered, and whether a requested one matches.
  * Addresses are compared as they were typed (RFC 9700 §2.1). Nothing is parsed, decoded or normalized first, so no
  * interpretation can turn one address into another.

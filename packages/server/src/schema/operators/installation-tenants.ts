@@ -6,7 +6,8 @@ import { iso, uuid } from '../../kernel/input/values.ts';
 import { organizations } from '../tenants/organization.ts';
 import { projects } from '../tenants/project.ts';
 
-/** Organizations, projects and accounts as operators see them: what they are and how large, nothing of their content. */
+/* Organizations, projects and accounts as operators see them: their state and size, but not their content. */
+
 const everything = { within: () => sql`true`, order: 'DESC' } as const;
 
 const count = (what: string) => z.int().describe(`Number of ${what}.`);

@@ -1,7 +1,8 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { ScopeGrant } from '../../kernel/scope.ts';
 
-/** What the customer of a project grant sees of the project's definitions: ids of live rows that the granted roles contain. */
+/* The project's definitions that the customer of a grant sees: ids of live rows that the granted roles contain. */
+
 const roles = ({ id }: ScopeGrant): SQL => sql`select granted.role_id from project_grant_roles granted
   join roles r on r.id = granted.role_id and r.deleted_at is null where granted.project_grant_id = ${id}::uuid`;
 
@@ -11,8 +12,12 @@ const groups = (grant: ScopeGrant): SQL => sql`select rg.group_id from role_grou
 const permissions = (grant: ScopeGrant): SQL => sql`select gp.permission_id from group_permissions gp
   join permissions p on p.id = gp.permission_id and p.deleted_at is null where gp.group_id in (${groups(grant)})`;
 
+/** The ids of the granted roles. */
 export const grantedRoles = (grant: ScopeGrant): SQL => sql`(${roles(grant)})`;
+/** The ids of their groups. */
 export const grantedGroups = (grant: ScopeGrant): SQL => sql`(${groups(grant)})`;
+/** The ids of their permissions. */
 export const grantedPermissions = (grant: ScopeGrant): SQL => sql`(${permissions(grant)})`;
+/** The ids of the resources of their permissions. */
 export const grantedResources = (grant: ScopeGrant): SQL =>
   sql`(select p.resource_id from permissions p where p.id in (${permissions(grant)}))`;

@@ -17,11 +17,12 @@ import { removeClaims, sendVerification, settleLostClaims } from './verification
 import { flushMails } from '../../people/flush-mails.ts';
 import { addressTakenMail } from './verification-mail.ts';
 
-/**
- * A user who registers with address and password (identity §1), openly or by invitation. In an open registration
- * nothing is proved yet, so an existing claim on the address wins. An invited user has proved the address, so
- * unverified claims on it end.
+/*
+ * Users who register with address and password (identity §1), openly or by invitation. In an open registration nothing
+ * is proved yet, so an existing claim on the address wins. An invited user has proved the address, so unverified claims
+ * on it end.
  */
+
 interface Registrant {
   /** Canonical. */
   readonly address: string;
@@ -94,7 +95,7 @@ export async function prepareRegistration(
 export const isReachable = ({ config }: Services, address: string): boolean =>
   !(config.production && address.endsWith('@localhost'));
 
-/** @throws VALIDATION_ERROR */
+/** Asserts that mail can reach the address. @throws VALIDATION_ERROR */
 export function assertReachable(services: Services, address: string, path: string): void {
   if (isReachable(services, address)) return;
   throw fail('VALIDATION_ERROR', { details: [{ path, code: 'format' }] });

@@ -19,10 +19,6 @@ import { addProjectUser } from '../../members/project.ts';
 import { projectUserRoles, projectUsers } from '../../schema/rights/membership.ts';
 import type { SignInCandidate } from './app-sign-in.ts';
 
-/**
- * For which organization a user signs in (openid §12): the one that the app names or that the user chose; else the only one
- * they have. A user who also uses the project without an organization can choose that too.
- */
 type OrganizationDecision =
   | 'denied'
   | 'choose'
@@ -41,6 +37,7 @@ interface SignInChoices {
   readonly alone: boolean;
 }
 
+/** The organizations for which the user can sign in to the app. */
 export async function choicesOf(tx: Run['tx'], app: LiveApp, userId: string): Promise<SignInChoices> {
   const organizations = await organizationsOf(tx, app, userId);
   const isMember = organizations.some(({ grantId }) => grantId === null);
@@ -62,7 +59,11 @@ async function usesProjectDirectly(
   return row?.alone ?? false;
 }
 
-/** Decides for which organization the candidate signs in. An unknown organization and a foreign one give the same. */
+/**
+ * Decides for which organization the candidate signs in (openid §12): the one that the app names or that the user
+ * chose; else the only one they have. A user who also uses the project without an organization can choose that too. An
+ * unknown organization and a foreign one give the same result.
+ */
 export async function decideOrganization(
   { tx }: Pick<Run, 'tx'>,
   app: LiveApp,

@@ -29,7 +29,7 @@ import {
   VerificationRequired,
 } from './schemas.ts';
 
-/** Operations to sign in and out with an address and a password, and to verify the address (identity §1–§5). */
+/* Operations to sign in and out with an address and a password, and to verify the address (identity §1–§5). */
 
 /** Only `email`: other providers sign in through the server-side code exchange, which proves the identity. */
 const emailProvider = Provider.refine((provider) => provider === 'email', {

@@ -5,7 +5,7 @@ import { organizationParameter } from '../admission/sign-in-organization.ts';
 import { begin, prepareHint } from './authorize.ts';
 import { browserOperation, optionalParameter, redirects } from '../steps/browser-operation.ts';
 
-/** The authorization endpoint (openid §3). OpenID Connect Core §3.1.2.1 requires both methods. */
+/* The authorization endpoint (openid §3). OpenID Connect Core §3.1.2.1 requires both methods. */
 
 const input = {
   client_id: z

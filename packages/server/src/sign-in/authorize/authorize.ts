@@ -23,7 +23,7 @@ import { asksSecondFactor } from '../steps/missing-factor.ts';
 import { continueSession } from './continue-session.ts';
 import { parsePrompt, promptValuesOf, promptValues } from '../sso/prompt.ts';
 
-/**
+/*
  * The authorization endpoint (RFC 6749 §4.1.1). Until the redirect URI is known to belong to the client, errors appear on a
  * page of this service and the browser is not redirected. After that, errors go to the app.
  */
@@ -156,6 +156,7 @@ async function requestingApp(
   return app;
 }
 
+/** The error for a redirect URI that the app hasn't registered. */
 export const unknownRedirect = (
   path = 'redirect_uri',
   fix = 'Send one of the redirectUris of the app, character by character; only the port of a loopback IP may differ.',

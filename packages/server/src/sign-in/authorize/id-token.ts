@@ -4,10 +4,11 @@ import type { Services } from '../../kernel/context.ts';
 import { uuid } from '../../kernel/input/values.ts';
 import { issuerOf, type LiveApp } from '../../apps/access/app.ts';
 
-/**
- * ID tokens (OpenID Connect Core §2, openid §2): they tell an app who signed in. One has the client id as audience, and
+/*
+ * ID tokens (OpenID Connect Core §2, openid §2) tell an app who signed in. They have the client id as audience, and
  * neither `type` nor `jti`, which every verifier of access tokens requires; so neither passes as the other.
  */
+
 interface IdTokenInput {
   readonly sessionId: string;
   readonly userId: string;

@@ -3,24 +3,26 @@ import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { fail } from '../../errors.ts';
 import type { Call, Services } from '../../kernel/context.ts';
 
-/**
- * User codes (RFC 8628 §6.1): eight letters without vowels, so that they form no words.
- * Anyone may try one in a browser. A browser that entered five wrong ones may enter none until its window ends, so that a
- * careless person does not close the page for their colleagues. A browser can forget its cookie, so its network has a bound too:
- * the quota of the class. Requests without the cookie, which the page sets, count as one browser of their network.
+/*
+ * User codes (RFC 8628 §6.1): eight letters without vowels, so that they form no words. Anyone may try one in a
+ * browser. A browser that entered five wrong ones may enter none until its window ends, so that a careless person
+ * doesn't close the page for their colleagues. A browser can forget its cookie, so its network has a limit too: the
+ * quota of the class. Requests without the cookie, which the page sets, count as one browser of their network.
  */
+
 const letters = 'BCDFGHJKLMNPQRSTVWXZ';
 const LENGTH = 8;
 const MAX_WRONG = 5;
 const pattern = new RegExp(`^[${letters}]{${LENGTH}}$`);
 
+/** A new random code. */
 export const newUserCode = (): string =>
   Array.from({ length: LENGTH }, () => letters[randomInt(letters.length)]).join('');
 
 /** `BCDF-GHJK`, which is easier to compare. */
 export const shownCode = (code: string): string => `${code.slice(0, LENGTH / 2)}-${code.slice(LENGTH / 2)}`;
 
-/** The code as a user typed it, in any case and with any separators; undefined for what is none. */
+/** The code as a user typed it, in any case and with any separators; undefined if it can't be a code. */
 export function typedCode(typed: string): string | undefined {
   const code = typed.toUpperCase().replace(/[^A-Z0-9]/g, '');
   return pattern.test(code) ? code : undefined;
@@ -32,7 +34,10 @@ const browserBucket = ({ deviceCookie, network }: Call): string =>
     ? `device code without a browser ${network}`
     : `device code ${hashOneTimeToken(deviceCookie)}`;
 
-/** @throws RATE_LIMITED after five wrong codes of this browser, or too many from its network */
+/**
+ * Asserts that this browser may enter another code.
+ * @throws RATE_LIMITED after five wrong codes of this browser, or too many from its network
+ */
 export async function assertMayEnter({ limiter }: Services, call: Call): Promise<void> {
   await limiter.consume('auth', networkBucket(call), 0);
   await limiter.consume('auth', browserBucket(call), 0);

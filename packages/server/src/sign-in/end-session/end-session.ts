@@ -16,10 +16,12 @@ import { users } from '../../schema/people/user.ts';
 import { unknownRedirect } from '../authorize/authorize.ts';
 import { profileOf } from '../steps/page-profile.ts';
 
-/**
- * Logout that an app begins (OpenID Connect RP-Initiated Logout 1.0, openid §9). It asks no question if the app sends an
- * id_token of the user who is signed in here, or if no user is. Otherwise the user is asked, or any page could sign them out.
+/*
+ * Logout that an app begins (OpenID Connect RP-Initiated Logout 1.0, openid §9). The user isn't asked if the app sends
+ * an id_token of the user who is signed in here, or if no user is. Otherwise the user is asked, or any page could sign
+ * them out.
  */
+
 interface LogoutParameters {
   readonly id_token_hint?: string | undefined;
   readonly client_id?: string | undefined;

@@ -4,7 +4,8 @@ import { redirect } from '../../kernel/output/reply.ts';
 import { browserOperation, optionalParameter, redirects } from '../steps/browser-operation.ts';
 import { beginLogout, decideLogout, prepareLogout } from './end-session.ts';
 
-/** The end session endpoint (openid §9). RP-Initiated Logout 1.0 requires both methods. */
+/* The end session endpoint (openid §9). RP-Initiated Logout 1.0 requires both methods. */
+
 const common = {
   ...browserOperation,
   ...redirects,

@@ -13,7 +13,7 @@ import { askConsent } from '../steps/ask-consent.ts';
 import { appOf, assertOwnPage, commonPart, denyAccess, flowAt, type ProjectFlow } from '../steps/steps.ts';
 import { mayAddFactor } from '../steps/missing-factor.ts';
 
-/** The first second factor of a user, added during the sign-in to an app that asks for one. */
+/* The first second factor of a user, added during the sign-in to an app that requires one. */
 
 interface FirstCode {
   readonly form_token?: string | undefined;

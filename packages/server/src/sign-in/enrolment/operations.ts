@@ -6,7 +6,9 @@ import { redirect, Refusal } from '../../kernel/output/reply.ts';
 import { browserOperation, flowToken, redirectOnError, redirects } from '../steps/browser-operation.ts';
 import { confirmCodes, enrolFactor } from './enrol.ts';
 
-/** A second factor added during the sign-in to an app that asks for one (openid §3). The page is in `src/pages/sign-in`. */
+/*
+ * A second factor added during the sign-in to an app that requires one (openid §3). The page is in `src/pages/sign-in`.
+ */
 
 const formToken = flowToken.optional().describe('The token of the page; checked if sent.');
 

@@ -22,13 +22,14 @@ import { beginFlow, clearFlowCookie, findFlowByCookie, consumeFlow } from '../fl
 import type { CliRequest, WaitingDevice } from '../../apps/access/app-request.ts';
 import type { FlowData } from '../flow/flow-data.ts';
 
-/**
- * Sign-in from a command line (identity §9). It listens on a loopback port, opens the browser, which signs in by
- * GitHub or on the pages of this service, and gets a code there. It exchanges the code, with the verifier of its
- * PKCE challenge, for a session. The user must consent before a code is issued, because any program can open a
- * browser, and any user of a shared computer can listen on its loopback ports. A command line without a browser
- * waits as a device instead (`device-sign-in`), and its user answers the same question.
+/*
+ * Sign-in from a command line (identity §9). It listens on a loopback port, opens the browser, which signs in by GitHub
+ * or on the pages of this service, and gets a code there. It exchanges the code, with the verifier of its PKCE
+ * challenge, for a session. The user must consent before a code is issued, because any program can open a browser, and
+ * any user of a shared computer can listen on its loopback ports. A command line without a browser waits as a device
+ * instead (`device-sign-in`), and its user gets the same question.
  */
+
 const CODE_SECONDS = 60;
 
 export interface CliParameters {
@@ -83,6 +84,7 @@ export interface CliQuestion {
   readonly device: WaitingDevice | null;
 }
 
+/** The question that waits for the user of this browser. */
 export async function loadCliQuestion(
   db: Executor,
   services: Services,

@@ -18,11 +18,12 @@ import { beginFlow, clearFlowCookie, findFlowByCookie, consumeFlow } from '../fl
 import { providerKeyOf, type Identity } from '../../providers/provider.ts';
 import { hasMaximumMethods, linkAccount, lockAccount } from './match-identity.ts';
 
-/**
- * The signed-in user who connects an account at a provider (identity §8). A browser that is redirected here sends no access
- * token, so the refresh cookie identifies the user: the newest token of a live browser session. A new way to sign in
- * requires what adding any other requires: a recent sign-in, with the second factor if the user has one.
+/*
+ * Connects an account at a provider to the signed-in user (identity §8). A browser that is redirected here sends no
+ * access token, so the refresh cookie identifies the user: the newest token of a live browser session. A new sign-in
+ * method requires what adding any other requires: a recent sign-in, with the second factor if the user has one.
  */
+
 interface SessionUser {
   readonly sessionId: string;
   readonly user: UserRow;
@@ -138,6 +139,7 @@ export interface ConnectQuestion {
   readonly redirect: string;
 }
 
+/** The question that waits for the user of this browser. */
 export async function loadConnectQuestion(
   db: Executor,
   services: Services,

@@ -16,21 +16,19 @@ import { lockUser } from '../../people/lock-user.ts';
 import type { FlowError } from './destination.ts';
 import { methodOfIdentity, providerKeyOf, type Identity } from '../../providers/provider.ts';
 
-/**
- * The user of an account at a provider (identity §8): the user to whom it is linked; else the owner of its address, to whom
- * it gets linked; else a new user. An unverified claim on the address does not count: it ends, as when another user
- * opens a verification mail, and is never merged.
- *
- * The account is locked before addresses and users, so that of two concurrent sign-ins of a new account the second
- * finds the user that the first created.
- */
 type MatchResult = { readonly user: UserRow } | { readonly error: FlowError };
 
 type NewUser = Parameters<typeof createUser>[1];
 type MethodRow = typeof authenticationMethods.$inferSelect;
 
 /**
- * Finds or creates the user of the account and locks them until commit. The refusal of an existing user is recorded.
+ * Finds or creates the user of an account at a provider (identity §8), and locks them until commit: the user to whom it
+ * is linked; else the owner of its address, to whom it gets linked; else a new user. An unverified claim on the address
+ * doesn't count: it ends, as when another user opens a verification mail, and is never merged. The refusal of an
+ * existing user is recorded.
+ *
+ * The account is locked before addresses and users, so that of two concurrent sign-ins of a new account the second
+ * finds the user that the first created.
  */
 export async function findOrCreateUser(
   ctx: Run,

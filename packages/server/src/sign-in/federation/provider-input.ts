@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AccountType } from '../../schema/people/account.ts';
 
-/** What the operations of GitHub and of OpenID Connect providers have in common. */
+/* Inputs that the operations of GitHub and of OpenID Connect providers share. */
 
 const shortText = z.string().min(1).max(512);
 

@@ -4,7 +4,7 @@ import type { LogoutQuestion, WayBack } from './logout-question.ts';
 import type { AppRequest, CliRequest, WaitingDevice } from '../../apps/access/app-request.ts';
 import type { Identity } from '../../providers/provider.ts';
 
-/** What a sign-in knows between its steps. It is stored sealed (`flow.ts`). */
+/* Data that a sign-in keeps between its steps. It is stored sealed (`flow.ts`). */
 
 /** Who has signed in for a command line, and how. */
 interface CliUser {

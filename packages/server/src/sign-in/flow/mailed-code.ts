@@ -4,16 +4,18 @@ import type { Clock } from '../../kernel/ports.ts';
 import { FLOW_SECONDS } from './flow.ts';
 import type { MailedCode } from './flow-data.ts';
 
-/**
- * The six digits of a mail, for people who read their mail elsewhere than where they sign in. One in a million is easy to
- * guess in the long run, so a code works only in the flow of the browser that requested it, for one purpose, and ends with the
- * fifth wrong entry. It is stored sealed, with the flow.
+/*
+ * The six digits of a mail, for people who read their mail elsewhere than where they sign in. One in a million is easy
+ * to guess in the long run, so a code works only in the flow of the browser that requested it, for one purpose, and
+ * ends with the fifth wrong entry. It is stored sealed, with the flow.
  */
 
 const MAX_WRONG_ENTRIES = 5;
 
+/** A new random code. */
 export const newCode = (): string => String(randomInt(1_000_000)).padStart(6, '0');
 
+/** The code of a new mail, with its link, to store with the flow. */
 export const newMailedCode = (
   clock: Clock,
   {
@@ -50,5 +52,6 @@ export function typedCode(typed: string): string | null {
 export const isLinkOf = ({ tokenHash }: MailedCode, token: string): boolean =>
   tokenHash === undefined || tokenHash === hashOneTimeToken(token);
 
+/** Whether the code is that of the mail. */
 export const isCodeOf = (mail: MailedCode, code: string): boolean =>
   mail.code !== null && timingSafeEqual(Buffer.from(mail.code), Buffer.from(code));

@@ -16,12 +16,6 @@ import { cliCodes } from '../../schema/oauth/cli-code.ts';
 import { startAgainError } from './flow.ts';
 import { stepOutcomes } from '../../schema/sign-in/step-outcome.ts';
 
-/**
- * A step of a sign-in that the same browser sends twice, by a double click or a page from its history, runs once: for half a
- * minute the repetition gets the outcome of the first (identity §12). It needs the cookie of the flow, the token of the page and the
- * same input, so no other browser gets it. As with refresh tokens, the window is for answers that were lost on the way. A refusal is
- * shared by requests at the same time only: a wrong password that is sent again is another attempt.
- */
 const REPEAT_SECONDS = 30;
 
 interface RepeatedStepsOptions {
@@ -70,7 +64,15 @@ const tokens = ['form_token', 'formToken', 'consent_token', 'token', 'state'] as
 const mayBeStep = ({ kind, forBrowsers, takesForm, method }: NamedOperation): boolean =>
   kind === 'mutation' && forBrowsers === true && (takesForm !== undefined || method === 'GET');
 
-/** The stage that runs a step once. Null for operations that aren't steps, and without the cookie of a flow. */
+/**
+ * Creates the stage that runs a step once; null for operations that aren't steps, and without the cookie of a flow.
+ *
+ * If the same browser sends a step of a sign-in twice, by a double click or a page from its history, the step runs
+ * once: for half a minute the repetition gets the outcome of the first (identity §12). It needs the cookie of the flow,
+ * the token of the page and the same input, so no other browser gets it. As with refresh tokens, the window is for
+ * responses that were lost on the way. Only requests at the same time share a refusal: a wrong password that is sent
+ * again is another attempt.
+ */
 export function createRepeatedSteps(options: RepeatedStepsOptions): Stages['runOnce'] {
   const { pool, transaction, clock, kek } = options;
   /** The steps that run in this process, so that a repetition does not ask a provider or hash a password meanwhile. */

@@ -15,7 +15,7 @@ import { isOffered } from '../../apps/access/app.ts';
 import { notOffered } from './not-offered.ts';
 import { takeCode } from './take-code.ts';
 
-/** A mail proves its address by the code, or by the link in the browser that requested it: both continue the sign-in. */
+/* A mail proves its address by the code, or by the link in the browser that requested it: both continue the sign-in. */
 
 interface OpenedMail {
   readonly flow: ProjectFlow & { readonly step: SignInStep };

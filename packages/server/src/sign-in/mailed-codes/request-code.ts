@@ -17,9 +17,9 @@ import { appOf, assertOwnPage, commonPart, flowAt, type ProjectFlow } from '../s
 import { codeMail } from './code-mail.ts';
 import { notOffered } from './not-offered.ts';
 
-/**
- * The mail with a code and a link (identity §12). It goes to any address, and neither the answer nor its timing reveals
- * whether the address belongs to a user; only the reader of the mail learns that.
+/*
+ * The mail with a code and a link (identity §12). It goes to any address, and neither the response nor its timing
+ * reveals whether the address belongs to a user; only the reader of the mail learns that.
  */
 
 interface CodeRequest {
@@ -29,15 +29,15 @@ interface CodeRequest {
 
 type Accepted = { readonly accepted: true } | Refusal;
 
-/** @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED, PROVIDER_NOT_CONFIGURED */
+/** Mails a code to sign in. @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED, PROVIDER_NOT_CONFIGURED */
 export const requestSignInCode = (ctx: Run, sent: CodeRequest): Promise<Accepted> =>
   requestCode(ctx, sent, { form: 'signIn', purpose: { name: 'signIn' }, isOffered: offers('email') });
 
-/** @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED, PROVIDER_NOT_CONFIGURED */
+/** Mails a code to set a new password. @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED, PROVIDER_NOT_CONFIGURED */
 export const requestResetCode = (ctx: Run, sent: CodeRequest): Promise<Accepted> =>
   requestCode(ctx, sent, { form: 'reset', purpose: { name: 'reset' }, isOffered: offers('password') });
 
-/** @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED, PROVIDER_NOT_CONFIGURED */
+/** Mails a code to sign up. @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED, PROVIDER_NOT_CONFIGURED */
 export const requestSignUpCode = (ctx: Run, sent: CodeRequest, newUser: NewUser): Promise<Accepted> =>
   requestCode(ctx, sent, { form: 'signUp', purpose: { name: 'signIn', newUser }, isOffered: allowsSignUp });
 

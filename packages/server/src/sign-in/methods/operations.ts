@@ -24,7 +24,7 @@ import { requestResetCode, requestSignInCode } from '../mailed-codes/request-cod
 import { preparePasswordReset, resetByCode } from './reset.ts';
 import { prepareSignUp, signUp } from './sign-up.ts';
 
-/** How a person proves who they are on the pages of a sign-in: password, mailed code or link, sign-up and reset. */
+/* How people prove who they are on the pages of a sign-in: password, mailed code or link, sign-up and reset. */
 
 const formToken = flowToken.optional().describe('The token of the page; checked if sent.');
 const inFlow = { ...browserOperation, whileImpersonating: 'refused' } as const;

@@ -19,7 +19,7 @@ import { appOf, assertOwnPage, continueWithProof, flowAt, type ProjectFlow } fro
 import { notOffered } from '../mailed-codes/not-offered.ts';
 import { mailCode, storeForm } from '../mailed-codes/request-code.ts';
 
-/** Passkeys on the pages of a sign-in to an app: instead of an address and its proof, or as the second factor. */
+/* Passkeys on the pages of a sign-in to an app: instead of an address and its proof, or as the second factor. */
 
 /** A form has only texts, so the script of a page sends objects as JSON. */
 const orAsJson = <T extends z.ZodType>(schema: T) =>

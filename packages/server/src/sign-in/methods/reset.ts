@@ -18,7 +18,7 @@ import { allowsSignUp, storeForm } from '../mailed-codes/request-code.ts';
 import { problemsOf, weaknessOf } from './sign-up.ts';
 import { takeCode } from '../mailed-codes/take-code.ts';
 
-/** A new password for who forgot theirs, on the pages of a sign-in to an app. The mailed code proves the address. */
+/* Replaces a forgotten password on the pages of a sign-in to an app. The mailed code proves the address. */
 
 interface Reset {
   readonly code: string;

@@ -9,7 +9,7 @@ import { appOf, assertOwnPage, flowAt } from '../steps/steps.ts';
 import { notOffered } from '../mailed-codes/not-offered.ts';
 import { allowsSignUp, requestSignUpCode, storeForm } from '../mailed-codes/request-code.ts';
 
-/** Sign-up for an app. Name and password wait in the flow: nothing is created before the address is proved. */
+/* Sign-up for an app. Name and password wait in the flow: nothing is created before the address is proved. */
 
 interface SignUp {
   readonly email: string;

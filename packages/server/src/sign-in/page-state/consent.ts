@@ -18,7 +18,7 @@ import { typedTotpCode } from '../../crypto/tokens/totp.ts';
 import { askConsent } from '../steps/ask-consent.ts';
 import { appOf, assertOwnPage, denyAccess, flowAt } from '../steps/steps.ts';
 
-/** The second half of a sign-in to an app: the user's second factor, if enabled, and their consent. */
+/* The second half of a sign-in to an app: the user's second factor, if enabled, and their consent. */
 
 interface SubmittedFactor extends Omit<SecondFactorInput, 'passkey'> {
   /** The checked passkey, instead of a code. */

@@ -22,7 +22,7 @@ import { providerAnswer, SignInProvider } from '../federation/provider-input.ts'
 import { fromProvider, takeIdentity, toProvider } from '../methods/provider-steps.ts';
 import { flowPasskey, prepareSecondFactor } from '../methods/passkey.ts';
 
-/**
+/*
  * Sign-in to an app of a project on pages of this service (identity §12): authorization code with PKCE (RFC 6749, 7636,
  * 9700). These operations are for browsers, so REST only. The pages are in `src/pages/sign-in`.
  */

@@ -40,7 +40,7 @@ import { onwardOf, type Onward } from './onward.ts';
 import { appOf, type ProjectFlow } from '../steps/steps.ts';
 import type { Language } from '../../languages.ts';
 
-/** Read-only data for the sign-in pages, for apps, and for pages that customers build themselves. */
+/* Read-only data for the sign-in pages, for apps, and for pages that customers build themselves. */
 
 interface PersonProfile {
   readonly displayName: string;
@@ -129,6 +129,7 @@ interface PageQuestions {
   readLogo: IdentityProviders['logos']['read'];
 }
 
+/** The questions of the pages, with the database and the services that answer them. */
 export const pageQuestions = (db: Executor, services: Services): PageQuestions => ({
   readLogo: services.identityProviders.logos.read,
   onwardOf: (flow) => onwardOf(db, services, flow),

@@ -6,10 +6,11 @@ import { redirect } from '../../kernel/output/reply.ts';
 import { browserOperation, flowParameter, redirects } from '../steps/browser-operation.ts';
 import { fromConnection, reachConnection, takeMember, toConnection } from '../methods/connection-steps.ts';
 
-/**
- * Sign-in through the identity provider of an organization. Each connection has its own callback, so an answer of one provider
- * never reaches the callback of another (RFC 9700 §4.4.2.2).
+/*
+ * Sign-in through the identity provider of an organization. Each connection has its own callback, so a response of one
+ * provider never reaches the callback of another (RFC 9700 §4.4.2.2).
  */
+
 const id = uuid.describe('Id of the connection.');
 
 export const startConnection = mutation({

@@ -12,10 +12,10 @@ import { browserOperation, flowParameter, redirects } from '../steps/browser-ope
 import { fromProvider, takeIdentity, toProvider } from '../methods/provider-steps.ts';
 import { beginning, providerAnswer, SignInProvider } from '../federation/provider-input.ts';
 
-/**
- * Sign-in through providers of OpenID Connect, by the configuration of the installation. Each has one callback, for sign-ins to
- * this service and to apps alike: so an operator registers one URL, and an answer of one provider never reaches the callback of
- * another (RFC 9700 §4.4.2.2).
+/*
+ * Sign-in through OpenID Connect providers, by the configuration of the installation. Each has one callback, for
+ * sign-ins to this service and to apps alike: so an operator registers one URL, and a response of one provider never
+ * reaches the callback of another (RFC 9700 §4.4.2.2).
  */
 
 const providerKey = z

@@ -3,11 +3,12 @@ import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { mfaAttempts } from '../../schema/sign-in/mfa-factor.ts';
 
-/**
+/*
  * A user has five failed codes in 15 minutes, over app and recovery codes together; after that, no code is checked
  * until the window ends (identity §3). A correct code does not reset the count: the limit is on guesses, and the
  * attacker and the user share it.
  */
+
 const MAX_FAILURES = 5;
 const WINDOW_MS = 15 * 60_000;
 
@@ -38,7 +39,7 @@ export async function isLockedOut({ tx, services }: Run, userId: string): Promis
   return rows.length > 0;
 }
 
-/** One statement, so that concurrent failures are all counted. */
+/** Counts a failed code. It is one statement, so that concurrent failures are all counted. */
 export async function countFailure({ tx, services }: Run, userId: string): Promise<void> {
   const now = services.clock.now();
   const windowEndsAt = new Date(now.getTime() + WINDOW_MS);

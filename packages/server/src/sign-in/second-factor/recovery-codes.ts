@@ -4,7 +4,8 @@ import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { mfaRecoveryCodes } from '../../schema/sign-in/mfa-factor.ts';
 
-/** Ten codes of 49 random bits each, shown once (identity §7). The alphabet has no characters that look alike. */
+/* Ten codes of 49 random bits each, shown once (identity §7). The alphabet has no characters that look alike. */
+
 const COUNT = 10;
 const LENGTH = 10;
 const alphabet = 'abcdefghjkmnpqrstuvwxyz23456789';
@@ -39,10 +40,12 @@ export async function replaceRecoveryCodes({ tx, services }: Run, userId: string
   return [...codes];
 }
 
+/** Removes all recovery codes of the user. */
 export async function removeRecoveryCodes(tx: Executor, userId: string): Promise<void> {
   await tx.delete(mfaRecoveryCodes).where(eq(mfaRecoveryCodes.userId, userId));
 }
 
+/** Counts the recovery codes that the user has left. */
 export async function countRecoveryCodes(tx: Executor, userId: string): Promise<number> {
   const [row] = await tx
     .select({ codes: count() })

@@ -13,10 +13,11 @@ import { userAsActor } from '../../people/user-node.ts';
 import { endSessions, liveSessions } from '../../sessions/live-sessions.ts';
 import { parseSsoCookie, setSsoCookie, type SsoEntry } from './sso-cookie.ts';
 
-/**
+/*
  * One sign-in on the pages for all apps of an issuer (openid §8): a session of the browser that makes no tokens. It
  * proves who the user is to the next app of the same project. Its end ends the sessions of the apps that began in it.
  */
+
 const HOUR_MS = 3_600_000;
 const DAY_SECONDS = 86_400;
 

@@ -17,8 +17,6 @@ import { userAsActor } from '../../people/user-node.ts';
 import { lockUser } from '../../people/lock-user.ts';
 import { keepSignIn } from '../sso/sso-session.ts';
 
-/** The end of a sign-in to an app: a code (identity §12), which the app exchanges for tokens. */
-
 const CODE_SECONDS = 60;
 
 interface FinishedSignIn {
@@ -32,8 +30,9 @@ interface FinishedSignIn {
 }
 
 /**
- * Records the sign-in and answers the app with a code. Where needed, it creates the user, links their account at the
- * provider and adds them to the project, which no earlier step does. The caller has consumed the flow.
+ * Ends a sign-in to an app: records it and sends the app a code (identity §12), which it exchanges for tokens. Where
+ * needed, it creates the user, links their account at the provider and adds them to the project, which no earlier step
+ * does. The caller has consumed the flow.
  * @throws INVALID_TOKEN
  */
 export async function finishSignIn(

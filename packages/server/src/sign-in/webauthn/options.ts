@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { passkeyChallengeId } from './credential.ts';
 
-/**
- * The options of WebAuthn as JSON. Loose, so that GraphQL types them as JSON, because a page passes them on as they are;
- * answers have only the members that are declared here.
+/*
+ * WebAuthn options as JSON. Their schemas are loose, so that GraphQL types them as JSON, because a page passes them on
+ * as they are; outputs have only the members that are declared here.
  */
 
 const challenge = z.string().describe('32 random bytes, in base64url.');

@@ -12,7 +12,7 @@ import { CHALLENGE_MS, createChallenge, findChallenge, type ChallengeUse } from 
 import { isCrossOrigin, type SentRegistration } from './credential.ts';
 import type { CreationOptions } from './options.ts';
 
-/** The registration of a passkey (docs/guides/passkeys.md). */
+/* The registration of a passkey (docs/guides/passkeys.md). */
 
 /** ES256, EdDSA, RS256: what the authenticators of every platform have at least one of. */
 const algorithms = [cose.COSEALG.ES256, cose.COSEALG.EdDSA, cose.COSEALG.RS256];
@@ -36,6 +36,7 @@ async function handleOf(tx: Executor, userId: string): Promise<string> {
   return row?.handle ?? handle;
 }
 
+/** The passkeys of a user, oldest first. */
 export const passkeysOf = (tx: Executor, userId: string): PromiseLike<(typeof passkeys.$inferSelect)[]> =>
   tx.select().from(passkeys).where(eq(passkeys.userId, userId)).orderBy(passkeys.createdAt, passkeys.id);
 

@@ -9,13 +9,14 @@ import { rolesToAssign, type MembershipRun, type RoleRef } from '../../members/r
 import { organizationDomains } from '../../schema/tenants/organization-domain.ts';
 import { organizationConnections } from '../../schema/tenants/organization-connection.ts';
 
-/** What a connection refers to, and how many there may be. */
+/* Checks of a connection's references, and of the number of connections. */
 
 const MAX_CONNECTIONS = 5;
 
 const isLive = ({ nodeId }: ScopedDb['scope']) =>
   and(eq(organizationConnections.tenantId, nodeId), isNull(organizationConnections.deletedAt));
 
+/** Encrypts the client secret of a connection. */
 export const sealSecret = ({ kek }: Pick<Services, 'kek'>, id: string, secret: string): string =>
   kek.seal(Buffer.from(secret), sealContextOfConnection(id));
 
@@ -23,7 +24,7 @@ export const sealSecret = ({ kek }: Pick<Services, 'kek'>, id: string, secret: s
 export const lockConnections = (tx: Executor, { nodeId }: ScopedDb['scope']) =>
   tx.select({ id: nodes.id }).from(nodes).where(eq(nodes.id, nodeId)).for('no key update');
 
-/** @throws CONFLICT */
+/** Refuses a connection beyond the limit of the organization. @throws CONFLICT */
 export async function assertWithinLimit(tx: Executor, scope: ScopedDb['scope']): Promise<void> {
   const [total] = await tx.select({ count: count() }).from(organizationConnections).where(isLive(scope));
   if ((total?.count ?? 0) <= MAX_CONNECTIONS) return;

@@ -35,10 +35,11 @@ import {
   type GrantRow,
 } from './store.ts';
 
-/**
- * What the owner of a project does with a grant. Each change locks the row of the grant first, so the second of two
- * concurrent ones reads the state that the first has set.
+/*
+ * Changes that the owner of a project makes to a grant. Each change locks the row of the grant first, so the second of
+ * two concurrent ones reads the state that the first has set.
  */
+
 type GrantingRun = Run &
   MembershipRun &
   Pick<Context, 'unchanged'> & {
@@ -61,7 +62,7 @@ interface NewGrant extends Fields {
 
 const at = ({ scope, services }: GrantingRun) => ({ scope, now: services.clock.now() });
 
-/** @throws VALIDATION_ERROR, NOT_FOUND, PRIVILEGE_ESCALATION, CONFLICT */
+/** Creates a grant, active or as a mailed offer. @throws VALIDATION_ERROR, NOT_FOUND, PRIVILEGE_ESCALATION, CONFLICT */
 export async function create(ctx: GrantingRun, input: NewGrant): Promise<GrantRow> {
   const { tx, db, scope, services } = ctx;
   const { email, organizationId } = input;
@@ -108,7 +109,7 @@ export async function create(ctx: GrantingRun, input: NewGrant): Promise<GrantRo
   return grant;
 }
 
-/** @throws NOT_FOUND, PRIVILEGE_ESCALATION, INVALID_STATE */
+/** Changes a grant, and its slice with it. @throws NOT_FOUND, PRIVILEGE_ESCALATION, INVALID_STATE */
 export async function update(
   ctx: GrantingRun,
   { id, ...input }: { readonly id: string } & { readonly [K in keyof Fields]?: Fields[K] | undefined },

@@ -23,7 +23,6 @@ import { joinProject } from '../../members/project.ts';
 import { changeTags } from './update-user.ts';
 import { User } from '../../schema/people/user.ts';
 
-/** Adds a new managed user to a scope, or an existing user to a project. */
 type CreateUserRun = MembershipRun & {
   readonly db: ScopedDb;
   readonly input: {
@@ -38,7 +37,7 @@ type CreateUserRun = MembershipRun & {
 };
 
 /**
- * Adds the user and returns their id.
+ * Adds a new managed user to a scope, or an existing user to a project, and returns their id.
  * @throws VALIDATION_ERROR, NOT_FOUND, FORBIDDEN, PRIVILEGE_ESCALATION, STEP_UP_REQUIRED, CONFLICT
  */
 export async function addUser(ctx: CreateUserRun): Promise<string> {

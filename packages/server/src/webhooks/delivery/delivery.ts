@@ -10,10 +10,6 @@ import { createSend } from './sender.ts';
 import { createResultRecorder, release, releaseAll } from './record-results.ts';
 import { createWorkers } from './workers.ts';
 
-/**
- * Delivers the rows of `webhook_deliveries` (events §5), at least once: an event keeps its id through all attempts,
- * and an attempt without a recorded result is repeated. Due times follow the clock port.
- */
 interface WebhookDelivery {
   /** Starts due deliveries. Resolves when they were looked up; never rejects. */
   readonly deliverDue: () => Promise<void>;
@@ -35,6 +31,7 @@ export interface WebhookPorts {
   readonly random: () => number;
 }
 
+/** Ports of the real process. */
 export const webhookPorts = (): WebhookPorts => ({
   resolve: createResolve(),
   post: createPost(),
@@ -54,6 +51,10 @@ interface DeliveryOptions {
 const LEASE_MARGIN_MS = 30_000;
 const MAX_GRACE_MS = 2000;
 
+/**
+ * Delivers the rows of `webhook_deliveries` (events §5), at least once: an event keeps its id through all attempts,
+ * and an attempt without a recorded result is repeated. Due times follow the clock port.
+ */
 export function createWebhookDelivery(options: DeliveryOptions): WebhookDelivery {
   const { services, pool, actAsSystem, guard, ports, log } = options;
   const { clock, ids, kek, config } = services;

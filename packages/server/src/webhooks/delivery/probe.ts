@@ -9,11 +9,6 @@ import { webhookSubscriptions } from '../../schema/webhooks/webhook-subscription
 import { secretsOf, type Claimed, type SecretOptions } from './queue.ts';
 import { queueTestEvent } from './test-event.ts';
 
-/**
- * Pings, every six hours, receivers whose subscriptions were disabled for failing (events §5). A ping is a delivery
- * with a single attempt, made by this process. The subscription's row stores the time of the last ping, so only one
- * of several processes sends it.
- */
 interface ProbeOptions extends SecretOptions {
   readonly actAsSystem: ActAsSystem;
   readonly clock: Clock;
@@ -25,7 +20,12 @@ interface ProbeOptions extends SecretOptions {
 const HOURS_BETWEEN = 6;
 const CONCURRENT_PROBES = 20;
 
-/** Resolves when all due receivers were pinged. Never rejects. */
+/**
+ * Creates the probe, which pings, every six hours, receivers whose subscriptions were disabled for failing (events §5).
+ * A ping is a delivery with a single attempt, made by this process. The subscription's row stores the time of the last
+ * ping, so only one of several processes sends it. The probe resolves when all due receivers were pinged. It never
+ * rejects.
+ */
 export function createProbe(options: ProbeOptions): () => Promise<void> {
   const { pool, clock, log, run } = options;
 

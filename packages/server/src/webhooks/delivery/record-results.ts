@@ -12,11 +12,6 @@ import { resumeDeliveries, type Claimed } from './queue.ts';
 import { nextStep } from './schedule.ts';
 import type { Outcome } from './sender.ts';
 
-/**
- * Records the results of attempts: each attempt, its delivery, and the health of its subscription, in one
- * transaction. Results that arrive during a transaction go into the next one, so that a process never runs more than
- * one at a time, however many deliveries it sends concurrently.
- */
 interface RecordResultsOptions {
   readonly actAsSystem: ActAsSystem;
   readonly clock: Clock;
@@ -45,6 +40,11 @@ const BATCH_SIZE = 100;
 /** Receivers of the same event answer within a moment of each other, so waiting makes batches larger. */
 const BATCH_WAIT_MS = 10;
 
+/**
+ * Returns the recorder of attempts. It writes each attempt, its delivery, and the health of its subscription in one
+ * transaction. Results that arrive during a transaction go into the next one, so that a process never runs more than
+ * one at a time, however many deliveries it sends concurrently.
+ */
 export function createResultRecorder(options: RecordResultsOptions): RecordResult {
   const { actAsSystem, log } = options;
   const waiting: (EndedAttempt & { readonly written: () => void })[] = [];

@@ -5,12 +5,6 @@ import { SLOW_MS } from './health.ts';
 import type { Claim, Claimed } from './queue.ts';
 import type { Outcome, Send } from './sender.ts';
 
-/**
- * The workers of one process. Each claims the due deliveries of one subscription, sends them outside of any
- * transaction, and then records the results. Most workers are for reliable receivers. A worker whose receiver has
- * not answered within a second counts as unreliable from then on, which frees its slot, so receivers that hang do
- * not delay the others.
- */
 interface Workers {
   /** Starts due deliveries. Resolves when they were looked up; never rejects. */
   readonly deliverDue: () => Promise<void>;
@@ -43,6 +37,12 @@ const UNRELIABLE_WORKERS = 32;
 /** The limit including workers that became unreliable; it bounds sockets, and bodies in memory. */
 const MAX_WORKERS = 512;
 
+/**
+ * Creates the workers of one process. Each claims the due deliveries of one subscription, sends them outside of any
+ * transaction, and then records the results. Most workers are for reliable receivers. A worker whose receiver hasn't
+ * responded within a second counts as unreliable from then on, which frees its slot, so receivers that hang don't delay
+ * the others.
+ */
 export function createWorkers({ claim, send, settle, release, clock, log }: WorkersOptions): Workers {
   const stopping = new AbortController();
   let closed = false;

@@ -1,4 +1,5 @@
-/** Example data of each noun, for the catalogue. The ids are made up but consistent. */
+/* Example data of each noun, for the catalogue. The ids are made up but consistent. */
+
 const at = new Date('2026-01-15T09:30:00.000Z');
 const later = new Date('2026-02-15T09:30:00.000Z');
 

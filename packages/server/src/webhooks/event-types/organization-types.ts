@@ -6,7 +6,6 @@ import { OrganizationDomain } from '../../schema/tenants/organization-domain.ts'
 import { base, type, type EventType } from './event-type.ts';
 import { deleted } from './examples.ts';
 
-/** Event types of the domains and connections of organizations. */
 const domain = base(OrganizationDomain);
 const connection = base(OrganizationConnection);
 
@@ -47,6 +46,7 @@ const createdConnection = {
   lastUsedAt: null,
 };
 
+/** Event types of the domains and connections of organizations. */
 export const organizationTypes: readonly EventType[] = [
   type(
     'organization_domain.verified',

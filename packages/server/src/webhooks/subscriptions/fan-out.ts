@@ -5,10 +5,6 @@ import { subscribesTo } from './event-filter.ts';
 import { webhookDeliveries } from '../../schema/webhooks/webhook-delivery.ts';
 import { webhookSubscriptions } from '../../schema/webhooks/webhook-subscription.ts';
 
-/**
- * Writes one delivery of an event per matching subscription of its project. Deliveries of inactive or disabled
- * subscriptions wait. The relay skips events that match no subscription.
- */
 interface FanOut extends Consumer {
   /** Whether deliveries were written since the last call. It may be true although the transaction was rolled back. */
   hasWritten(): boolean;
@@ -18,6 +14,10 @@ interface FanOut extends Consumer {
 const isSending = sql`not exists (select 1 from project_grants g where g.id = ${webhookSubscriptions.tenantId}
   and (g.status <> 'active' or 'webhooks' <> all (g.features)))`;
 
+/**
+ * Creates the consumer that writes one delivery of an event per matching subscription of its project. Deliveries of
+ * inactive or disabled subscriptions wait. The relay skips events that match no subscription.
+ */
 export function createFanOut({ ids, clock }: Pick<Services, 'ids' | 'clock'>): FanOut {
   let written = false;
   return {

@@ -4,10 +4,11 @@ import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { webhookSecrets } from '../../schema/webhooks/webhook-subscription.ts';
 
-/**
+/*
  * Signing secrets of subscriptions. A secret allows its holder to impersonate this service to the receiver, so it is shown
  * once and stored encrypted.
  */
+
 interface SecretContext {
   readonly tx: Executor;
   readonly services: Pick<Services, 'ids' | 'kek' | 'clock'>;

@@ -1,6 +1,5 @@
 import type { Language } from '../../../languages.ts';
 
-/** Texts of the page of the second factor. */
 interface Texts {
   readonly about: string;
   readonly setUp: string;
@@ -20,6 +19,7 @@ interface Texts {
   readonly removal: string;
 }
 
+/** Texts of the page for the second factor. */
 export const secondFactorTexts: Record<Language, Texts> = {
   en: {
     about:

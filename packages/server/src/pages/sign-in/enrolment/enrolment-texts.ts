@@ -1,6 +1,5 @@
 import type { Language } from '../../../languages.ts';
 
-/** The texts of the pages on which a user adds a second factor. `{app}` and `{place}` are placeholders. */
 interface Texts {
   readonly title: string;
   readonly text: string;
@@ -21,6 +20,7 @@ interface Texts {
   readonly place: string;
 }
 
+/** Texts of the pages on which a user adds a second factor. `{app}` and `{place}` are placeholders. */
 export const enrolmentTexts: Record<Language, Texts> = {
   en: {
     title: '{app} asks for a second factor',

@@ -1,6 +1,5 @@
 import type { Language } from '../../../languages.ts';
 
-/** The way through the identity provider of an organization. */
 interface Texts {
   readonly enforced: string;
   readonly otherWays: string;
@@ -10,6 +9,7 @@ interface Texts {
   readonly required: string;
 }
 
+/** Texts about signing in through the identity provider of an organization. */
 export const companyTexts: Record<Language, Texts> = {
   en: {
     enforced: 'Your organization signs in through {provider}.',

@@ -1,6 +1,7 @@
 import { inFlow } from '../../../http/cookies/flow-cookies.ts';
 
-/** The addresses of the forms of the first page. */
+/* The addresses of the forms of the first page. */
+
 const signInPath = '/api/auth/project/sign-in';
 export const scriptPath = `${signInPath}.js`;
 const forms = { address: 'address', 'sign-up': 'signUp', reset: 'reset' } as const;

@@ -5,7 +5,7 @@ import type { PageState } from '../app-page.ts';
 import { methodTexts } from './method-texts.ts';
 import { noticeTexts } from './notice-texts.ts';
 
-/** The parts of which the forms of the first page are made. */
+/* Fields and problems, from which the forms of the first page are composed. */
 
 interface Field {
   readonly name: string;
@@ -67,6 +67,7 @@ export const showPasswordScript = `for (const button of document.querySelectorAl
 }
 `;
 
+/** The field for an e-mail address. */
 export const emailField = (
   language: Language,
   options: {

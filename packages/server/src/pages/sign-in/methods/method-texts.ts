@@ -1,6 +1,5 @@
 import type { Language } from '../../../languages.ts';
 
-/** The texts of the first page: the ways to sign in. `{app}`, `{address}`, `{length}` and `{place}` are placeholders. */
 interface Texts {
   readonly title: string;
   readonly address: string;
@@ -53,6 +52,10 @@ interface Texts {
   };
 }
 
+/**
+ * Texts of the first page, which offers the sign-in methods. `{app}`, `{address}`, `{length}` and `{place}` are
+ * placeholders.
+ */
 export const methodTexts: Record<Language, Texts> = {
   en: {
     title: 'Sign in to {app}',

@@ -1,6 +1,5 @@
 import type { Language } from '../../../languages.ts';
 
-/** What went wrong at the last attempt, or what has changed. `{provider}`: the site to which the person went. */
 interface Texts {
   readonly addressInvalid: string;
   readonly wrongMailedCode: string;
@@ -16,6 +15,7 @@ interface Texts {
   readonly methodLimit: string;
 }
 
+/** What went wrong at the last attempt, or what has changed. `{provider}`: the site to which the person went. */
 export const noticeTexts: Record<Language, Texts> = {
   en: {
     addressInvalid: 'This is not a valid e-mail address. Please check it.',

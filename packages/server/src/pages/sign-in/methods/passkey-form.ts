@@ -3,7 +3,6 @@ import type { Language } from '../../../languages.ts';
 import { hiddenField, type PageState } from '../app-page.ts';
 import { passkeyUse } from '../../passkey-bytes.ts';
 
-/** The use of a passkey on a page. It needs the script below, which shows the form where the browser has passkeys. */
 interface Texts {
   readonly signIn: string;
   readonly confirm: string;
@@ -43,7 +42,10 @@ export const passkeyTexts: Record<Language, Texts> = {
   },
 };
 
-/** `or` separates it from the other ways of the page; where it is the only way, the page says when it does not work. */
+/**
+ * The form to use a passkey. It needs `passkeyScript`, which shows it where the browser has passkeys. `or` separates it
+ * from the other methods of the page; where it is the only method, the page says when it doesn't work.
+ */
 export function passkeyForm(
   language: Language,
   { formToken }: PageState,

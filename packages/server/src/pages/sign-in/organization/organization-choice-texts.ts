@@ -1,6 +1,5 @@
 import type { Language } from '../../../languages.ts';
 
-/** The texts of the choice of an organization, and of the consent for one. `{app}`, `{organization}` and `{place}` are placeholders. */
 interface Texts {
   readonly title: string;
   readonly text: string;
@@ -12,6 +11,10 @@ interface Texts {
   readonly signsInFor: string;
 }
 
+/**
+ * Texts for the choice of an organization, and for the consent for one. `{app}`, `{organization}` and `{place}` are
+ * placeholders.
+ */
 export const organizationTexts: Record<Language, Texts> = {
   en: {
     title: 'Choose an organization for {app}',

@@ -3,7 +3,8 @@ import type { Decision } from '@doorward/decision/evaluate';
 import { catalogue, type DoorwardError } from '../../../errors.ts';
 import { DecisionReason } from '../decision.ts';
 
-/** Answers of the AuthZEN endpoints, which are sent without envelope. */
+/* Outputs of the AuthZEN endpoints, which are sent without an envelope. */
+
 const AuthzenDecision = z
   .object({
     decision: z.boolean().describe('Whether the subject may do it.'),
@@ -75,6 +76,7 @@ export function decisionOf({ authorized, reason, matchedPermission }: Decision):
   return { decision: authorized, context: { reason, ...(permission !== undefined && { permission }) } };
 }
 
+/** A refusal for this reason. */
 export const refusalFor = (reason: DecisionReason): AuthzenDecision => ({
   decision: false,
   context: { reason },

@@ -2,10 +2,6 @@ import { fail, type Detail } from '../../../errors.ts';
 import { faultsOfAttributes, MAX_CONTEXT_LENGTH } from '../context-resource.ts';
 import type { Evaluation } from './request.ts';
 
-/**
- * Composes the attributes that conditions read under `resource` from the parts of an AuthZEN request (authzen §3): the
- * properties and the id of the resource, the properties of the action, and the context.
- */
 type Attributes = Readonly<Record<string, unknown>>;
 type Parts = Pick<Evaluation, 'resource' | 'context'> & { readonly action?: Evaluation['action'] };
 
@@ -13,8 +9,10 @@ const ACTION = '_action';
 const CONTEXT = '_context';
 
 /**
- * A composer for the questions of one request. It measures a part once, because a hundred questions may share it, and
- * refuses what is too long before it copies anything.
+ * Creates a composer for the questions of one request. It composes the attributes that conditions read under `resource`
+ * from an AuthZEN request (authzen §3): the properties and the id of the resource, the properties of the action, and
+ * the context. It measures each of them once, because a hundred questions may share it, and refuses what is too long
+ * before it copies anything.
  */
 export function createComposer(): (parts: Parts) => Record<string, unknown> {
   const lengths = new WeakMap<Attributes, number>();

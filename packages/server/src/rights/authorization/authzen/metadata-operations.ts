@@ -6,10 +6,11 @@ import { uuid } from '../../../kernel/input/values.ts';
 import { query } from '../../../kernel/operation.ts';
 import { bare } from '../../../kernel/output/reply.ts';
 
-/**
- * Metadata of the policy decision point, between host and path of its address. It is a function of the address
- * alone: nothing is looked up, so it tells nothing about which projects exist (authzen §1).
+/*
+ * Metadata of the policy decision point, between host and path of its address. It is a function of the address alone:
+ * nothing is looked up, so it doesn't reveal which projects exist (authzen §1).
  */
+
 const Metadata = z
   .object({
     policy_decision_point: z.url().describe('The address that this is about.'),

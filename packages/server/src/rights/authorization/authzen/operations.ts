@@ -13,10 +13,11 @@ import { createComposer } from './attributes.ts';
 import { Evaluation, evaluation, Options, Subject, type Semantic } from './request.ts';
 import { isOtherUser, loadSubjects } from './subjects.ts';
 
-/**
+/*
  * The evaluation endpoints of OpenID AuthZEN Authorization API 1.0: the decision of `isAuthorized` in the form that
- * gateways of other makers send and read (authzen §3).
+ * other vendors' gateways send and read (authzen §3).
  */
+
 const common = {
   access: 'any',
   only: 'rest',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/**
+/*
  * The members of AuthZEN requests (OpenID AuthZEN Authorization API 1.0 §5). Unknown members are ignored, so that clients
  * of other services and of later versions are understood (authzen §5).
  */

@@ -14,7 +14,8 @@ import { createComposer } from './attributes.ts';
 import { Action, Page, RequestContext, Resource, Subject, SubjectType } from './request.ts';
 import { isOtherUser, loadSubjects } from './subjects.ts';
 
-/** The search endpoints of OpenID AuthZEN Authorization API 1.0 §8 (authzen §4). */
+/* The search endpoints of OpenID AuthZEN Authorization API 1.0 §8 (authzen §4). */
+
 const common = {
   only: 'rest',
   bare: true,

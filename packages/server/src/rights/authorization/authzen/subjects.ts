@@ -5,10 +5,12 @@ import { callerOf, type Context, type Principal } from '../../../kernel/context.
 import type { Scope } from '../../../kernel/scope.ts';
 import type { Evaluation } from './request.ts';
 
-/**
- * Whom a question is about (authzen §2): the token of the call, with its own restrictions, or another user of the scope.
- * Nothing is looked up for a caller who may not check others, so neither the answer nor its time tells who exists.
+/*
+ * The subject of a question (authzen §2): the token of the call, with its own restrictions, or another user of the
+ * scope. Nothing is looked up for a caller who may not check others, so neither the response nor its time reveals who
+ * exists.
  */
+
 type Subject = Pick<Evaluation['subject'], 'type' | 'id'>;
 
 const USER = 'user';

@@ -14,11 +14,6 @@ import { Tag } from '../../../schema/rights/tag.ts';
 import { WebhookSubscription } from '../../../schema/webhooks/webhook-subscription.ts';
 import { assertTexts } from './texts.ts';
 
-/**
- * The policy document as callers send it. Its fields are those of the nouns, with the names of rows in place of ids, so that
- * a bound is declared once. Parsing gives each member that is left out its default.
- */
-
 const key = text(1, 255);
 const names = (max: number) =>
   z
@@ -195,6 +190,10 @@ const slugKey = z
   .max(63)
   .regex(/^[a-z][a-z0-9-]*$/);
 
+/**
+ * The policy document as callers send it. Its fields are those of the nouns, with the names of rows in place of ids, so
+ * that each limit is declared once. Parsing gives each omitted member its default.
+ */
 export const Document = z
   .strictObject({
     $schema: z.string().max(500).optional(),
@@ -229,11 +228,15 @@ type Parsed = z.output<typeof Document>;
 
 /** Former keys, by kind and key. */
 export type FormerKeys = ReadonlyMap<string, string>;
+/** The name under which `FormerKeys` has a row of this kind and key. */
 export const formerKey = (kind: string, key: string): string => `${kind} ${key}`;
 
 const member = z.strictObject({ policy: Document });
 
-/** @throws VALIDATION_ERROR, with paths that begin with `policy` */
+/**
+ * Parses a policy document, and takes the former keys of its rows out of it.
+ * @throws VALIDATION_ERROR, with paths that begin with `policy`
+ */
 export function parseDocument(raw: unknown): { document: PolicyDocument; formerKeys: FormerKeys } {
   assertTexts(raw);
   const { policy } = parseInput(member, { policy: unescaped(raw) });

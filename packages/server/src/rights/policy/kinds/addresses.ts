@@ -10,10 +10,11 @@ import type { Executor } from '../../../kernel/scoped-db.ts';
 import { entityOf } from '../document/kinds.ts';
 import type { Comparison } from '../document/match.ts';
 
-/**
- * Addresses in a document that the service will call. The check asks name servers that the caller has chosen, so it runs
- * before the transaction.
+/*
+ * Addresses in a document that the service will call. The check queries name servers that the caller has chosen, so it
+ * runs before the transaction.
  */
+
 interface AddressContext {
   readonly scope: ResolvedScope;
   readonly rights: CallerRights;
@@ -102,7 +103,10 @@ async function assertAllowed(
   });
 }
 
-/** @throws CONFLICT if the rows have changed since the addresses were checked, so that another one would be set */
+/**
+ * Asserts that every address that a change sets is allowed.
+ * @throws CONFLICT if the rows have changed since the addresses were checked, so that another one would be set
+ */
 export function assertChecked({ changes }: Comparison, allowed: ReadonlySet<string>): void {
   const unchecked = changes.flatMap(({ kind, key, action, fields }): Detail[] => {
     if (!isAddressed(kind) || action === 'delete') return [];

@@ -7,7 +7,8 @@ import type { Executor } from '../../../kernel/scoped-db.ts';
 import type { JsonSize } from './limits.ts';
 import type { SnapshotScope } from './snapshot-scope.ts';
 
-/** The live API keys and the apps of a project, as `access/credentials/credentials.ts` judges their tokens. */
+/* The live API keys and the apps of a project, as `access/credentials/credentials.ts` judges their tokens. */
+
 const ROWS = 2000;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
@@ -48,6 +49,7 @@ export async function readKeys(
   }
 }
 
+/** The apps of the project. */
 export const readApps = (tx: Executor, { projectId }: SnapshotScope): Promise<SnapshotApp[]> =>
   rowsOf<SnapshotApp>(
     tx,

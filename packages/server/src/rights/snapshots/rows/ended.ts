@@ -4,10 +4,6 @@ import { rowsOf } from '../../../db/statements/rows.ts';
 import type { Executor } from '../../../kernel/scoped-db.ts';
 import type { SnapshotScope } from './snapshot-scope.ts';
 
-/**
- * The sessions and keys of a project that ended while their tokens may be unexpired, and its revoked signing keys
- * (packages §8.2). The period begins at a whole minute, so that all processes list the same.
- */
 const MAX_LISTED = 10_000;
 const MAX_KIDS = 1000;
 /** Added to the life of a token, because the clocks of processes differ. */
@@ -19,6 +15,10 @@ interface EndedRow {
   readonly endedAt: number;
 }
 
+/**
+ * Reads the sessions and keys of a project that ended while their tokens may be unexpired, and its revoked signing keys
+ * (packages §8.2). The period begins at a whole minute, so that all processes list the same.
+ */
 export async function readEnded(
   tx: Executor,
   { projectId }: SnapshotScope,

@@ -10,11 +10,6 @@ import type { Executor } from '../../../kernel/scoped-db.ts';
 import { attributeTree, pick, type AttributeTree } from './attribute-tree.ts';
 import { tooLarge } from './limits.ts';
 
-/**
- * What roles lead to: the rows on the paths role → group → permission → resource that grant something in a project
- * (`loadRolePaths` in `access/grants/role-paths.ts`). That function limits the paths of one subject. Here all roles
- * together must be within these limits, so that the service ignores no path that a snapshot contains.
- */
 interface RoleRows extends Pick<SnapshotRows, 'roles' | 'groups' | 'permissions' | 'resources'> {
   /** The attributes of users that conditions read, without the id. */
   readonly userAttributes: AttributeTree;
@@ -48,7 +43,12 @@ interface SourceRow {
   readonly name: string;
 }
 
-/** @throws SNAPSHOT_TOO_LARGE */
+/**
+ * Reads the rows on the paths role → group → permission → resource that grant something in a project (`loadRolePaths`
+ * in `access/grants/role-paths.ts`). That function limits the paths of one subject. Here all roles together must be
+ * within these limits, so that the service ignores no path that a snapshot contains.
+ * @throws SNAPSHOT_TOO_LARGE
+ */
 export async function readRoleRows(tx: Executor, roleIds: readonly string[]): Promise<RoleRows> {
   const allPaths = await readPaths(tx, roleIds);
   await assertBytes(tx, allPaths);
