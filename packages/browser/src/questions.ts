@@ -23,7 +23,7 @@ interface Question {
   readonly reject: (error: unknown) => void;
 }
 
-/** What the service takes in one request. */
+/** The most questions that the service accepts in one request. */
 const BATCH = 100;
 
 /** Questions of the same moment, as of the rows of a list, are sent together. */

@@ -2,8 +2,8 @@
  * Counts the work of decisions, so that a request is bounded in total. Each limit alone is harmless, their product is not:
  * conditions × lists, tests × roles × permissions, proposals × attributes.
  *
- * A step is about a comparison: 50 to 200 nanoseconds. Every loop whose length a caller can choose charges what it is about
- * to do, before it does it.
+ * A step is roughly one comparison: 50 to 200 nanoseconds. Every loop whose length a caller can choose charges its work
+ * before it does it.
  *
  * @example
  * const work = new Work(4_000_000);

@@ -13,7 +13,7 @@ export interface PageRequest {
   readonly headers: Headers;
 }
 
-/** What options see in route handlers; `params` as Next.js gives them, since version 15 as a promise. */
+/** What callbacks in options receive in a route handler. `params` is passed on from Next.js: a promise since version 15. */
 export interface RouteRequest<Params> extends PageRequest {
   readonly request: Request;
   readonly params: Params;

@@ -9,7 +9,7 @@ import type { Change } from './noun.ts';
 interface Intent {
   readonly change: Change;
   readonly input: Row;
-  /** `Delete the role Clerk?` Absent: what is asked for is harmless. */
+  /** The question to confirm, such as `Delete the role Clerk?`. Absent: the change is harmless and needs no confirmation. */
   readonly question?: string;
   /** What must be typed in answer. */
   readonly word?: string | undefined;

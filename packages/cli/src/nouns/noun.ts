@@ -49,7 +49,7 @@ export interface NounParts<C extends OperationName, U extends OperationName> {
   readonly create?: Change<C>;
   readonly update?: Change<U>;
   readonly delete?: Change;
-  /** What takes it away: `delete`, or another word such as `remove`. */
+  /** The subcommand that deletes one. Default `delete`. */
   readonly deleteWord?: string;
   readonly columns: readonly Column[];
   /** Columns of one row that a list leaves out. */
@@ -60,14 +60,14 @@ export interface NounParts<C extends OperationName, U extends OperationName> {
   readonly relations?: readonly string[];
   /** Fields that can be set: those of both operations, and no other. */
   readonly fields: Readonly<Record<FieldsOf<C> | FieldsOf<U>, FieldKind>>;
-  /** Beside the id, what one can be named by. */
+  /** What identifies one on the command line, besides its id: a member of the row, or a value made of it. */
   readonly namedBy?: string | ((row: Row) => unknown);
   /** The member of an input that has the id. Default `id`. */
   readonly idMember?: 'id' | 'userId';
   readonly idOf?: (row: Row) => string;
-  /** It is its own scope, and is shown and changed there. */
+  /** The noun is a scope itself: a row is read and changed in its own scope. */
   readonly ownScope?: 'organization';
-  /** Its slug must be typed before it goes. */
+  /** Deleting one is confirmed by typing its slug. */
   readonly isLarge?: boolean;
   /** A secret of another service that is sent, with its name in a question. Command lines are logged, so it is not a field. */
   readonly asks?: { readonly member: string; readonly label: string };

@@ -29,8 +29,8 @@ export interface AppSubject {
 }
 
 /**
- * Whether decisions about the subject are those of the service. They are not for users outside of the policy's
- * filter, nor for keys with the rights of such a user.
+ * Whether a local decision about the subject equals the service's. False for a user outside of the policy's filter, and
+ * for a key with the rights of such a user.
  *
  * @example covers(policy, { userId }) ? decide(policy, question) : await askService(question)
  */

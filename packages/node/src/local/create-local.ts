@@ -84,7 +84,7 @@ export function createLocal(parts: LocalParts): Local {
     ready: () => firstOrDeadline(synchronization.first, parts.deadlineMs),
     stateOfToken(token) {
       const state = held.policy ? stateOf(held.policy, token, { now: held.serviceNow, scope }) : 'unknown';
-      // What has ended stays ended, but only a fresh policy shows that something has not.
+      // A stale policy still proves that a credential has ended. Only a fresh one proves that it is live.
       const isCurrent = !synchronization.isOff && held.ageMs <= maxStalenessMs;
       return state === 'live' && !isCurrent ? 'unknown' : state;
     },

@@ -11,8 +11,8 @@ import { RefusedDocument, type DocumentClaims } from './document.ts';
 
 /**
  * The policy of a client and how old it is (packages §8.3). Its age is the time since the request of the last
- * verified answer was sent, by the clock that says more: neither a system clock that is set back nor a machine that
- * slept makes old data count as new.
+ * verified answer was sent, measured by the clock that shows the longer time, monotonic or system: neither a system
+ * clock that is set back nor a machine that slept makes old data look new.
  */
 export class HeldPolicy {
   readonly #clock: Clock;

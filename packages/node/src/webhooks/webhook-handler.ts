@@ -34,7 +34,7 @@ const MAX_BYTES = 65_536;
  * Verifies and dispatches the requests of a webhook subscription. An error of a function answers 500, so that the service
  * sends the event again.
  *
- * @throws ConfigError if a secret has not the form `whsec_…`
+ * @throws ConfigError if a secret does not have the form `whsec_…`
  * @example
  * app.post('/hooks', webhookHandler({ secret, on: { 'api_key.revoked': ({ data }) => forget(data.id) } }));
  */

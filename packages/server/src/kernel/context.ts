@@ -83,7 +83,7 @@ export interface Call {
   readonly flowCookie: string | null;
   /** The sign-ins of this browser at the issuers of projects. */
   readonly ssoCookie: string | null;
-  /** What tells this browser from others at the page for codes of devices. */
+  /** Identifies this browser on the page where a user types the code of a device (RFC 8628). */
   readonly deviceCookie: string | null;
   /** The session of the account pages, in a call of theirs; absent in every other. */
   readonly accountSessionId?: string | null;

@@ -161,7 +161,7 @@ interface Declaration<
    * Changes no rights, so cached ones stay valid (sign-in, token exchange). Without this member a mutation invalidates
    * them: a declaration that forgets it is slow, not wrong.
    */
-  readonly leavesPermissions?: true;
+  readonly keepsPermissions?: true;
   /**
    * May add permissions to a user, directly or through their roles. The mutation ends keys that another user created for
    * them and that now hold more than their creator.

@@ -96,7 +96,7 @@ export async function changeAccountRole(
  * Deletes the service user with all its memberships and keys. Records `user.deleted` first.
  * @throws NOT_FOUND, PRIVILEGE_ESCALATION
  */
-export async function leaveAccount(ctx: MembershipRun & Run, userId: string): Promise<void> {
+export async function deleteServiceUser(ctx: MembershipRun & Run, userId: string): Promise<void> {
   await lockServiceUser(ctx, userId);
   await assertHoldsAllOf(ctx, userId);
   await withoutRls(ctx.tx, async () => {

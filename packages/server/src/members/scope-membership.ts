@@ -6,7 +6,7 @@ import type { Changes } from '../kernel/event.ts';
 import type { ResolvedScope } from '../kernel/scope.ts';
 import { assertHoldsAllOf, isMembership, type MembershipRun } from './role-assignment.ts';
 import { assertHoldsAllInProjects } from './project-roles.ts';
-import { changeAccountRole, leaveAccount, lockServiceUser } from './account.ts';
+import { changeAccountRole, deleteServiceUser, lockServiceUser } from './account.ts';
 import { membershipTableOf, projectUserRoles } from '../schema/rights/membership.ts';
 import { changeMemberRole, leaveOrganization, lockMember } from './organization.ts';
 import { changeProjectRoles, leaveProject, lockProjectUser } from './project.ts';
@@ -68,7 +68,7 @@ export async function changeRoles(
  */
 export async function leave(ctx: MembershipRun & Run, userId: string): Promise<void> {
   const { level } = ctx.scope;
-  if (level === 'account') await leaveAccount(ctx, userId);
+  if (level === 'account') await deleteServiceUser(ctx, userId);
   else if (level === 'organization') await leaveOrganization(ctx, userId);
   else await leaveProject(ctx, userId);
 }

@@ -25,7 +25,7 @@ export const registerProjectClient = mutation({
   summary: 'Register a client as an app of a project',
   description:
     'Dynamic client registration (RFC 7591), where the installation and the project allow it. `Authorization: Bearer` has the token of an API key that holds `ProjectApp:Create` in the project, from `exchangeApiKey` or the token endpoint. Errors have the form of RFC 7591.',
-  leavesPermissions: true,
+  keepsPermissions: true,
   oauth: 'endpoint',
   input: clientMetadata,
   output: ClientRegistration,
@@ -64,7 +64,7 @@ export const deleteProjectClientRegistration = mutation({
   whileImpersonating: 'refused',
   summary: 'Delete the registration of a client',
   description: `${byToken} Its sessions end.`,
-  leavesPermissions: true,
+  keepsPermissions: true,
   input: client,
   output: z.null(),
   status: 204,

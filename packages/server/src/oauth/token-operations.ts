@@ -96,7 +96,7 @@ export const projectToken = mutation({
     'The token endpoint of OAuth 2.0 (RFC 6749, section 3.2). It takes JSON or a form; a form gets an answer as in RFC 6749. A code works once, within 60 seconds; a second use ends the session of the first. With `client_credentials` it is `exchangeApiKey` for OAuth clients: the client is the key, and its own scope counts. A device (RFC 8628) asks again while the error is `authorization_pending` or `slow_down`, in JSON `INVALID_STATE`.',
   access: 'public',
   only: 'rest',
-  leavesPermissions: true,
+  keepsPermissions: true,
   cors: 'client',
   oauth: 'endpoint',
   takesForm: {
@@ -171,7 +171,7 @@ export const revokeProjectToken = mutation({
     'Ends the session of an access or refresh token, and so both tokens (RFC 7009). The status is always 200; `revoked` is 0 without a live session of the app. A form gets `{}`.',
   access: 'public',
   only: 'rest',
-  leavesPermissions: true,
+  keepsPermissions: true,
   cors: 'client',
   oauth: 'endpoint',
   takesForm: {
@@ -208,7 +208,7 @@ export const introspectProjectToken = mutation({
     'Token introspection (RFC 7662). A confidential app asks about access tokens of the issuer of its project, and about its own refresh tokens; an API key that holds `Token:Introspect` about access tokens of its project, by its client id and secret or with its token as Bearer. Any other token is answered `active: false`, like one that has ended. A form gets the answer without envelope.',
   access: 'public',
   only: 'rest',
-  leavesPermissions: true,
+  keepsPermissions: true,
   rate: 'check',
   oauth: 'endpoint',
   takesForm: {

@@ -9,8 +9,8 @@ export interface WorkerLink {
   /** Resolves when this worker must stop, because all workers stop or because it got SIGTERM. */
   readonly stopped: Promise<void>;
   /**
-   * Offers a JSON value of this worker to the other workers. Returns a function that collects the values of all, in the
-   * order of their numbers.
+   * Registers `own`, which returns this worker's JSON value. Returns a function that collects the values of all workers,
+   * ordered by worker number.
    */
   readonly gather: <T>(own: () => Promise<T>) => () => Promise<readonly T[]>;
 }

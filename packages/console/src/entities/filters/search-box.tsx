@@ -16,7 +16,7 @@ export function SearchBox({
   const [text, setText] = useState(value);
   const [sent, setSent] = useState(value);
   const [address, setAddress] = useState(value);
-  // Something else changed the address, such as the button that clears the search.
+  // Something else changed the URL, such as the button that clears the search.
   if (value !== address) {
     setAddress(value);
     if (value !== sent) setText(value);

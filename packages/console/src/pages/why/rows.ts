@@ -81,7 +81,8 @@ async function rowsOf(
 }
 
 async function userOf(api: Api, scope: Scope, id: string, signal: AbortSignal): Promise<UserRow | null> {
-  // A list: members of the organization act here too, and need not be users of the project.
+  // A list leaves an unknown id out. A member of the organization can act here without being a user of the project: then
+  // the organization knows them.
   const page = await api.users({ ...targetOf(scope), ids: [id] }, { signal }).catch(() => null);
   const row = page?.items[0];
   if (row) return { ...row, scope };

@@ -76,7 +76,8 @@ export function createPermissionIndexCache(
 
 /** The nodes whose changes may change the permissions of the roles. */
 function nodesOf({ nodeId, parentId, grant, organizationId }: ResolvedScope, ofOwner: boolean): string[] {
-  // Roles in a granted scope belong to the project, those of memberships to the customer; slices share their indexes.
+  // In a granted scope, roles come from the project or from the customer's organization. The slice is left out, so that
+  // slices with the same roles share one index.
   if (grant) return [grant.projectId, ...(organizationId ? [organizationId] : [])];
   return ofOwner && parentId ? [parentId] : [nodeId, ...(parentId ? [parentId] : [])];
 }

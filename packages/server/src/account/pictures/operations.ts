@@ -17,7 +17,7 @@ export const uploadMyPicture = mutation({
   description:
     'The format is detected from the bytes. Metadata (location, time, device) is removed. The new picture replaces the old one, whose address stops working.',
   access: 'session',
-  leavesPermissions: true,
+  keepsPermissions: true,
   bodyLimitBytes: 3 * 1024 * 1024,
   input: {
     file: z

@@ -130,6 +130,7 @@ async function deleteWithLinks(
   return deleted > 0 ? addCounts(counts, { [table]: deleted }) : counts;
 }
 
+/** A row that means nothing without the referenced one, which is part of its key, and that the database does not remove itself. */
 const isLink = ({ cascades, identifies }: Reference): boolean => identifies && !cascades;
 
 /** A reference from an independent row: it blocks the removal of the referenced row. */

@@ -270,7 +270,7 @@ export const exchangeApiKey = mutation({
   },
   output: AccessToken,
   codes: ['UNAUTHENTICATED'],
-  leavesPermissions: true,
+  keepsPermissions: true,
   groupCommit: true,
   prepare: prepareExchange,
   run: exchange,

@@ -30,7 +30,7 @@ import { InstallationUser } from '../../schema/operators/installation-user.ts';
 const act = {
   ...installation,
   stepUp: true,
-  leavesPermissions: true,
+  keepsPermissions: true,
   input: { scope: Scope, id: uuid, reason },
   target: InstallationUser,
 } as const;
@@ -158,8 +158,8 @@ export const resetUserSecondFactor = mutation({
   run: async (ctx) => {
     const { tx, services, input, rights } = ctx;
     const user = await lockTarget(ctx, input.id);
-    const isForOperators = input.immediately || (await isOperator(tx, services.config.operators, user.id));
-    if (isForOperators && !rights.subject.projectRoleIds.includes(INSTALLATION_OPERATOR)) {
+    const needsInstallationOperator = input.immediately || (await isOperator(tx, services.config.operators, user.id));
+    if (needsInstallationOperator && !rights.subject.projectRoleIds.includes(INSTALLATION_OPERATOR)) {
       throw fail('FORBIDDEN', {
         reason: 'NO_PERMISSION',
         fix: 'Only an Installation Operator may reset a factor immediately, or that of an operator.',

@@ -85,7 +85,7 @@ export const planPolicy = mutation({
   whileImpersonating: 'allowed',
   access: 'Policy:Plan',
   summary: 'Show what a policy document would change, and for whom; changes nothing',
-  leavesPermissions: true,
+  keepsPermissions: true,
   input: {
     ...inProject,
     policy: policyInput.optional(),

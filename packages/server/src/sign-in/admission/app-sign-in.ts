@@ -23,7 +23,7 @@ import {
   hasMaximumMethods,
   linkAccount,
   localPart,
-  lockAccount,
+  lockLinkedMethod,
   lockSignInUser,
 } from '../federation/match-identity.ts';
 
@@ -81,7 +81,7 @@ export const lacksRoom = async ({ tx }: Run, { user, links }: SignInCandidate): 
 /** As `resolveCandidate`, also for a user without room for the account. */
 export async function findCandidate(ctx: Run, app: LiveApp, proof: Proof): Promise<SignInCandidate | null> {
   const identity = 'identity' in proof ? proof.identity : undefined;
-  const linked = identity && (await lockAccount(ctx, identity));
+  const linked = identity && (await lockLinkedMethod(ctx, identity));
   const address = addressOf(proof);
   if (!linked && address !== null) await lockClaimants(ctx, address);
   const ownerId = linked?.userId ?? ('userId' in proof ? proof.userId : undefined);

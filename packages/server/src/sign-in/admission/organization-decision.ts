@@ -71,6 +71,7 @@ export async function decideOrganization(
   { candidate, proof }: { readonly candidate: SignInCandidate; readonly proof: Proof },
 ): Promise<OrganizationDecision> {
   if (asked.toService) return { app, candidate, asked };
+  // An id or slug; null: the user chose none; undefined: not decided yet.
   const named = asked.organization;
   if (candidate.member) {
     const { organizationId } = candidate.member.connection;
@@ -92,8 +93,8 @@ export async function decideOrganization(
     return organization ? enter(organization) : 'denied';
   }
   const [only] = organizations;
-  // The page offers none only to people who also use the project by themselves. A member of its owner could otherwise bypass the
-  // provider of the owner.
+  // The page offers "no organization" only to people who also use the project directly. Otherwise a member of the owner could
+  // bypass the owner's identity provider.
   if (named === null && only !== undefined && !alone) return 'denied';
   if (named === null || only === undefined) {
     if (candidate.joins && !(app.allowSignUp && app.signUpRoleId !== null)) return 'denied';

@@ -49,7 +49,7 @@ export const login = mutation({
   whileImpersonating: 'refused',
   summary: 'Sign in with an e-mail address and a password',
   access: 'public',
-  leavesPermissions: true,
+  keepsPermissions: true,
   input: {
     provider: emailProvider,
     providerId: z
@@ -140,7 +140,7 @@ export const refreshSession = mutation({
   summary: 'Exchange a refresh token for the next one',
   description: 'Send both tokens, or only the refresh cookie. The access token may be expired.',
   access: 'public',
-  leavesPermissions: true,
+  keepsPermissions: true,
   input: {
     accessToken: z
       .string()
@@ -169,7 +169,7 @@ export const logout = mutation({
   description:
     'Identifies the session by access token, refresh token or cookie. Without a live session the answer is 200 with 0.',
   access: 'public',
-  leavesPermissions: true,
+  keepsPermissions: true,
   input: {
     refreshToken: refreshToken.optional(),
     allSessions: z.boolean().default(false).describe('true: end all sessions of the user.'),
@@ -211,7 +211,7 @@ export const resendVerification = mutation({
   description:
     'For the address of a registration; for one that a user has added, with a session of that user.',
   access: 'public',
-  leavesPermissions: true,
+  keepsPermissions: true,
   input: {
     email: email.meta({ description: 'The address that the mail goes to.', examples: ['ada@example.com'] }),
   },
@@ -234,7 +234,7 @@ export const requestPasswordReset = mutation({
   description:
     'The mail goes to a verified address of an active user; an unverified address gets its verification link instead. The answer is the same for every address.',
   access: 'public',
-  leavesPermissions: true,
+  keepsPermissions: true,
   input: {
     email: email.meta({ description: 'The address that the mail goes to.', examples: ['ada@example.com'] }),
   },
@@ -255,7 +255,7 @@ export const resetPassword = mutation({
   summary: 'Reset a forgotten password with the token from the mail',
   description: 'Ends all sessions of the user and starts none: sign in with the new password.',
   access: 'public',
-  leavesPermissions: true,
+  keepsPermissions: true,
   input: { token: mailedToken, newPassword: password },
   output: z
     .object({ reset: z.literal(true).describe('Always true.') })

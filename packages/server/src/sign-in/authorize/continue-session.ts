@@ -57,7 +57,8 @@ export async function continueSession(
   const session = await findSsoSession(tx, services, call.ssoCookie, app.tenantId);
   if (!session || !isRecent(session, prompt, services.clock.now())) return otherwise;
   if (!(await isTrusted(ctx, app, session))) return otherwise;
-  // The same answer to every guess about the user: it says no more than that a user is signed in.
+  // Before `login_hint` and `id_token_hint` are compared: an app without consent learns that a user is signed in, and
+  // cannot find out who by guessing.
   if (isSilent && !(await mayLearnUser(tx, app, state.asked, session.userId))) return refusals.consent;
   const asked = answerable(session, state.asked);
   if (!asked) return otherwise;

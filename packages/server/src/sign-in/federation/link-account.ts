@@ -16,7 +16,7 @@ import { isEnrolled } from '../../people/enrolment.ts';
 import { withQuery, type FlowError } from './destination.ts';
 import { beginFlow, clearFlowCookie, findFlowByCookie, consumeFlow } from '../flow/flow.ts';
 import { providerKeyOf, type Identity } from '../../providers/provider.ts';
-import { hasMaximumMethods, linkAccount, lockAccount } from './match-identity.ts';
+import { hasMaximumMethods, linkAccount, lockLinkedMethod } from './match-identity.ts';
 
 /*
  * Connects an account at a provider to the signed-in user (identity §8). A browser that is redirected here sends no
@@ -87,7 +87,7 @@ async function checkConnect(
   { sessionId, ofAccountPages }: Connecting,
 ): Promise<ConnectCheck> {
   const { tx, services, call } = ctx;
-  const linked = await lockAccount(ctx, identity);
+  const linked = await lockLinkedMethod(ctx, identity);
   const { address } = identity;
   if (address !== null) await lockClaimants(ctx, address);
   // Only the account pages read their cookie; the flow, which began there, belongs to this browser.

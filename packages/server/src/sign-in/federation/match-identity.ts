@@ -36,7 +36,7 @@ export async function findOrCreateUser(
   accountType: 'personal' | 'organization',
 ): Promise<MatchResult> {
   const { tx, services } = ctx;
-  const linked = await lockAccount(ctx, identity);
+  const linked = await lockLinkedMethod(ctx, identity);
   if (linked) {
     const user = await lockSignInUser(ctx, linked.userId);
     if (!user) return { error: 'accessDenied' };
@@ -61,8 +61,8 @@ export function refuseSilently(ctx: Run, error: FlowError): { readonly error: Fl
   return { error };
 }
 
-/** The sign-in method of this account, if it is linked. Locks the account until commit. */
-export async function lockAccount(ctx: Run, identity: Identity): Promise<MethodRow | undefined> {
+/** The sign-in method that is linked to this identity of a provider, if one is. Locks the identity until commit. */
+export async function lockLinkedMethod(ctx: Run, identity: Identity): Promise<MethodRow | undefined> {
   const { provider, providerId } = methodOfIdentity(identity);
   await lockAddress(ctx, `${provider}:${providerId}`);
   const isLink = and(

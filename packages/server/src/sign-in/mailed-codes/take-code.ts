@@ -3,7 +3,7 @@ import { refuse, type Refusal } from '../../kernel/output/reply.ts';
 import { countFailure, isLockedOut } from '../../people/lockout.ts';
 import { findAddressOwner } from '../../people/address.ts';
 import type { Run } from '../../kernel/context.ts';
-import { lockAccount } from '../federation/match-identity.ts';
+import { lockLinkedMethod } from '../federation/match-identity.ts';
 import { nodeOfUser } from '../../people/user-node.ts';
 import { lockClaimants } from '../../people/address-claims.ts';
 import { delayToStep } from '../protection/constant-time-answer.ts';
@@ -38,7 +38,7 @@ export async function takeCode(
   assertOwnPage(call);
   const seen = await flowAt(tx, services, call, 'signIn', typed.form_token);
   const { mail: expected } = seen.step;
-  if (expected?.purpose.name === 'connection') await lockAccount(ctx, expected.purpose.identity);
+  if (expected?.purpose.name === 'connection') await lockLinkedMethod(ctx, expected.purpose.identity);
   if (expected) await lockClaimants(ctx, expected.address);
   const flow = await lockFlow(tx, services, 'project', seen.handle);
   if (flow?.step.name !== 'signIn') throw startAgainError();

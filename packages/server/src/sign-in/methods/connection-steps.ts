@@ -9,7 +9,7 @@ import {
 } from '../connections/live-connection.ts';
 import { pageOf } from '../admission/answer-app.ts';
 import { proofOf } from '../admission/app-sign-in.ts';
-import { lockAccount } from '../federation/match-identity.ts';
+import { lockLinkedMethod } from '../federation/match-identity.ts';
 import { newVerifier } from '../../providers/github.ts';
 import { ProviderFault, type Identity, type ProviderAnswer } from '../../providers/provider.ts';
 import { findAddressOwner } from '../../people/address.ts';
@@ -137,7 +137,7 @@ export async function takeMember(ctx: Run, { flow, key, outcome }: FromProvider)
   if (typeof outcome === 'string') return back(outcome);
   const { address } = outcome;
   if (address === null || !(await vouchesFor(tx, connection, address))) return back('emailNotVerified');
-  if ((await lockAccount(ctx, outcome)) || !(await findAddressOwner(tx, address))) {
+  if ((await lockLinkedMethod(ctx, outcome)) || !(await findAddressOwner(tx, address))) {
     return continueWithProof(ctx, flow, proofOf(outcome), amrOf(connection, outcome));
   }
   ctx.unchanged();

@@ -3,7 +3,7 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { isOffered } from '../../apps/access/app.ts';
 import { pageOf } from '../admission/answer-app.ts';
 import { proofOf } from '../admission/app-sign-in.ts';
-import { lockAccount } from '../federation/match-identity.ts';
+import { lockLinkedMethod } from '../federation/match-identity.ts';
 import {
   keyInFlow,
   keyOfFlow,
@@ -104,7 +104,7 @@ export async function takeIdentity(ctx: Run, { flow, key, outcome }: FromProvide
   const app = await appOf(tx, flow.asked);
   if (!isOffered(services, app, key)) throw notOffered();
   if (typeof outcome !== 'string') {
-    if (outcome.address !== null || (await lockAccount(ctx, outcome))) {
+    if (outcome.address !== null || (await lockLinkedMethod(ctx, outcome))) {
       return continueWithProof(ctx, flow, proofOf(outcome), ['fed']);
     }
     const address = reachableAddress(services, outcome.unprovedAddress ?? '');

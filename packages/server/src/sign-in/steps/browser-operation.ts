@@ -15,7 +15,7 @@ export const browserOperation = {
   access: 'public',
   only: 'rest',
   forBrowsers: true,
-  leavesPermissions: true,
+  keepsPermissions: true,
 } as const;
 
 /** The answer redirects to the next page or to the app. */

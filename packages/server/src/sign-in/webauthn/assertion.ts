@@ -17,16 +17,18 @@ import { mailClonedPasskey } from './cloned-mail.ts';
 import { isCrossOrigin, type SentAssertion } from './credential.ts';
 import type { RequestOptions } from './options.ts';
 
-/**
- * The use of a passkey, to sign in or as a second factor, in two steps: `checkAssertion` verifies the signature before the
- * transaction, and `useAssertion` consumes the challenge and settles the counter in it, under the lock on the user's row.
+/*
+ * The use of a passkey, to sign in or as a second factor, in two steps. `checkAssertion` verifies the signature before the
+ * transaction. `useAssertion` runs inside it, with the user's row locked: it consumes the challenge and updates the
+ * counter.
  *
- * @example
- * const check = await checkAssertion(db, services, { challengeId, credential }, use);
- * const user = check.userId === null ? undefined : await lockUser(ctx, check.userId);
- * const proof = await useAssertion(ctx, user?.id ?? null, check);
- * if (proof) // sign in with proof.acr and proof.amr
+ *   const check = await checkAssertion(db, services, { challengeId, credential }, use);
+ *   const user = check.userId === null ? undefined : await lockUser(ctx, check.userId);
+ *   const proof = await useAssertion(ctx, user?.id ?? null, check);
+ *   if (proof) // sign in with proof.acr and proof.amr
  */
+
+/** What `checkAssertion` found. */
 export interface AssertionCheck {
   readonly challengeId: string;
   readonly use: ChallengeUse;

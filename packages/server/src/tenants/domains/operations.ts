@@ -33,7 +33,7 @@ const change = {
   whileImpersonating: 'refused',
   sessionOnly: true,
   stepUp: true,
-  leavesPermissions: true,
+  keepsPermissions: true,
 } as const;
 
 export const createOrganizationDomain = mutation({

@@ -90,7 +90,7 @@ export const resendProjectGrant = mutation({
   whileImpersonating: 'refused',
   access: 'ProjectGrant:Update',
   summary: 'Mail a pending offer again, for another seven days; the earlier link becomes invalid',
-  leavesPermissions: true,
+  keepsPermissions: true,
   tenants,
   input: { scope: Scope, id: uuid },
   output: ProjectGrant.schema,

@@ -103,7 +103,7 @@ export const uploadOrganizationLogo = mutation({
   access: 'Organization:Update',
   summary: 'Upload the logo of an organization, or remove it',
   tenants: ['organization'],
-  leavesPermissions: true,
+  keepsPermissions: true,
   input: { scope: Scope, id: uuid, file: logoFile },
   output: Organization.schema,
   target: Organization,

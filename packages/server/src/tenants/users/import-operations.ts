@@ -57,7 +57,7 @@ export const importUsers = mutation({
     if (scope.grant) throw fail('FORBIDDEN', { fix: 'Import the users into the project itself.' });
     assertDistinct(input.users);
     const addresses = input.users.map(({ email }) => email);
-    assertProvable(input.users, await reservedAddresses(ctx, addresses));
+    assertCanSignIn(input.users, await reservedAddresses(ctx, addresses));
     const { validateOnly: changesNothing } = input;
     const outcomes = await importAll(ctx, input.users, { changesNothing });
     const created = outcomes.filter(({ status }) => status === 'created').length;
@@ -88,11 +88,12 @@ function assertDistinct(users: readonly { readonly email: string }[]): void {
 type Line = Pick<ImportedUser, 'email' | 'emailVerified' | 'passwordHash'>;
 
 /**
- * A verified address that is reserved for an operator would make the imported user one. And with neither a proved address nor a password
- * no person could become the user: who proves the address by a mailed code becomes a new one.
+ * Refuses a verified address that is reserved for an operator, because the import would create an operator; and a user
+ * with neither a verified address nor a password. No one could ever sign in as them: a person who proves the address by
+ * a mailed code becomes another user.
  * @throws VALIDATION_ERROR
  */
-function assertProvable(users: readonly Line[], reserved: ReadonlySet<string>): void {
+function assertCanSignIn(users: readonly Line[], reserved: ReadonlySet<string>): void {
   const details = users.flatMap(({ email, emailVerified, passwordHash }, at): Detail[] => {
     if (emailVerified && reserved.has(email))
       return [{ path: `users.${at}.emailVerified`, code: 'not_allowed' }];

@@ -5,10 +5,11 @@ type Notice = components['schemas']['Notification'];
 
 /** Where a notification leads. */
 export type NoticeTarget =
+  /** A page about the user. */
   | { readonly kind: 'own'; readonly page: string }
   | { readonly kind: 'scope'; readonly scope: Scope; readonly page: string; readonly row: string | null };
 
-/** The page for each type of notification. Null: none, for example because only the mail has the link of an invitation. */
+/** The page for each type of notification. Null: it leads nowhere; an invitation, for example, can be opened only from its mail. */
 const places: Readonly<
   Record<Notice['type'], { readonly own: string } | { readonly page: string; readonly hasRow?: true } | null>
 > = {

@@ -7,8 +7,8 @@ import { query } from '../../../kernel/operation.ts';
 import { bare } from '../../../kernel/output/reply.ts';
 
 /*
- * Metadata of the policy decision point, between host and path of its address. It is a function of the address alone:
- * nothing is looked up, so it doesn't reveal which projects exist (authzen §1).
+ * Metadata of the policy decision point. As in RFC 8414, `/.well-known/…` stands between the host and the path of its
+ * URL. It depends on the URL alone: nothing is looked up, so it doesn't reveal which projects exist (authzen §1).
  */
 
 const Metadata = z

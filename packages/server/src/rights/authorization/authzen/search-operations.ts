@@ -110,7 +110,7 @@ export const authzenActionSearch = query({
   },
 });
 
-/** What the subject may do with the object, by name. An action that it does not hold at all needs no decision. */
+/** The sorted names of the actions that the subject may perform on the resource. Only those it has a permission for are decided. */
 async function actionsOf(
   grants: Grants,
   resource: string,
