@@ -1,7 +1,7 @@
 import { and, eq, isNull } from 'drizzle-orm';
 import { fail } from '../errors.ts';
 import { organizations } from '../schema/tenants/organization.ts';
-import { recordAct, type ActRun } from './act.ts';
+import { recordAct, type ActRun } from './record-act.ts';
 
 const suspension = { act: 'organizationSuspended', event: 'organization.suspended' } as const;
 const reactivation = { act: 'organizationReactivated', event: 'organization.reactivated' } as const;

@@ -8,7 +8,7 @@ import type { Principal, Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { issuerOf, type LiveApp } from '../../apps/access/app.ts';
 import { organizationClaims } from '../../sign-in/authorize/id-token.ts';
-import { findPresentedToken } from '../../sessions/rotation.ts';
+import { findPresentedToken } from '../../sessions/refresh-rotation.ts';
 
 /**
  * Introspection (RFC 7662, openid §5): whether a token is valid now. A confidential app learns about access tokens of its

@@ -7,7 +7,12 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { nodeOfApp, type LiveApp } from '../../apps/access/app.ts';
 import { appForMember } from '../../sign-in/admission/sign-in-organization.ts';
 import { namedResources, resourcesOf } from '../../apps/access/resources.ts';
-import { reuseDetected, rotate, findPresentedToken, type PresentedToken } from '../../sessions/rotation.ts';
+import {
+  reuseDetected,
+  rotate,
+  findPresentedToken,
+  type PresentedToken,
+} from '../../sessions/refresh-rotation.ts';
 import { isOwnerOverdue } from '../../sign-in/protection/verification-deadline.ts';
 import { userAsActor } from '../../people/user-node.ts';
 import { storeRehash, type Client } from './client.ts';
@@ -15,7 +20,7 @@ import { noteUse } from '../registration/unused-apps.ts';
 import { invalidGrant, hasProjectAccess, issueTokens, type AppTokens } from './issue.ts';
 
 /*
- * Refresh tokens that an app presents. Rotation itself is in `sessions/rotation.ts`. A refresh never adds scopes to
+ * Refresh tokens that an app presents. Rotation itself is in `sessions/refresh-rotation.ts`. A refresh never adds scopes to
  * those that the user consented to, and drops scopes that the app has lost.
  */
 

@@ -3,7 +3,7 @@ import { readHeader, verifyJwt } from '../../crypto/tokens/jwt.ts';
 import type { Services, Run } from '../../kernel/context.ts';
 import { issuerOf, nodeOfApp, type LiveApp } from '../../apps/access/app.ts';
 import { appForMember } from '../../sign-in/admission/sign-in-organization.ts';
-import { isSessionOfToken } from '../../sessions/rotation.ts';
+import { isSessionOfToken } from '../../sessions/refresh-rotation.ts';
 import { endSessions, liveSessions } from '../../sessions/live-sessions.ts';
 import { userAsActor } from '../../people/user-node.ts';
 import { sessions } from '../../schema/sign-in/session.ts';

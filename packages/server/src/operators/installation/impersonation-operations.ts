@@ -4,7 +4,7 @@ import { SYSTEM_NODE } from '../../schema/nodes.ts';
 import { canSignIn } from '../../sessions/password-sign-in.ts';
 import { nodeOfUser } from '../../people/user-node.ts';
 import { lockUser } from '../../people/lock-user.ts';
-import { operatorActor } from '../act.ts';
+import { operatorActor } from '../record-act.ts';
 import {
   IMPERSONATION_SECONDS,
   recordImpersonationEnd,

@@ -6,7 +6,7 @@ import { canSignIn } from '../../sessions/password-sign-in.ts';
 import { userData } from '../../sessions/sign-in.ts';
 import { nodeOfUser } from '../../people/user-node.ts';
 import { lockUser } from '../../people/lock-user.ts';
-import { operatorActor, recordAct, type ActRun } from '../act.ts';
+import { operatorActor, recordAct, type ActRun } from '../record-act.ts';
 import { isOperator } from '../../people/operators.ts';
 import { mailResetLinkTo } from '../../sign-in/passwords/reset-link.ts';
 import { removeFactors, RESET_DELAY_MS } from '../../sign-in/second-factor/reset.ts';
@@ -158,7 +158,8 @@ export const resetUserSecondFactor = mutation({
   run: async (ctx) => {
     const { tx, services, input, rights } = ctx;
     const user = await lockTarget(ctx, input.id);
-    const needsInstallationOperator = input.immediately || (await isOperator(tx, services.config.operators, user.id));
+    const needsInstallationOperator =
+      input.immediately || (await isOperator(tx, services.config.operators, user.id));
     if (needsInstallationOperator && !rights.subject.projectRoleIds.includes(INSTALLATION_OPERATOR)) {
       throw fail('FORBIDDEN', {
         reason: 'NO_PERMISSION',

@@ -4,7 +4,7 @@ import type { Principal, Run } from '../../kernel/context.ts';
 import { sessions } from '../../schema/sign-in/session.ts';
 import { userAsActor } from '../../people/user-node.ts';
 import { users } from '../../schema/people/user.ts';
-import { isSessionOfToken } from '../../sessions/rotation.ts';
+import { isSessionOfToken } from '../../sessions/refresh-rotation.ts';
 import { isPending } from '../../sessions/session-limit.ts';
 import { endSessions, liveSessions } from '../../sessions/live-sessions.ts';
 

@@ -14,10 +14,10 @@ import {
   findPresentedToken,
   type Family,
   type PresentedToken,
-} from '../../sessions/rotation.ts';
+} from '../../sessions/refresh-rotation.ts';
 import { accessTokenSeconds, refreshKeys, setCookie, signAccessToken } from '../../sessions/sign-in.ts';
 
-/** The tokens that a browser or command line presents to refresh its session; sessions/rotation.ts rotates them. */
+/** The tokens that a browser or command line presents to refresh its session; sessions/refresh-rotation.ts rotates them. */
 interface PresentedTokens {
   readonly accessToken: string | null;
   readonly refreshToken: string;
