@@ -45,8 +45,8 @@ export const edits: readonly { readonly what: string; readonly from: RegExp; rea
   },
   {
     what: 'a membership in the tenant',
-    from: /eq\(table\.tenantId as never, tenantId\)/g,
-    to: 'eq(table.tenantId as never, table.tenantId as never)',
+    from: /eq\(table\.tenantId, tenantId\)/g,
+    to: 'eq(table.tenantId, table.tenantId)',
   },
 ];
 
