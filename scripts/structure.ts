@@ -5,8 +5,9 @@ import { subjects } from '../test/support/subjects.ts';
 
 /**
  * Draws the layers of the service from the imports in its files: docs/pictures/structure.svg. A layer is a folder or a file
- * of packages/server/src. It stands above every layer that it imports, and an arrow leads to those that no other arrow leads
- * to already. Subjects are colored. With --check it draws nothing, and fails when the picture is not up to date.
+ * of packages/server/src. Each layer stands above all layers it imports. Arrows show imports; an arrow is left out if a
+ * chain of others connects the same two layers. Subjects are colored. With --check it draws nothing, and fails if the
+ * picture is out of date.
  */
 const root = join(import.meta.dirname, '..');
 const source = join(root, 'packages/server/src');
@@ -33,17 +34,27 @@ function readLayers(): Map<string, Set<string>> {
 const layers = readLayers();
 const importedBy = (layer: string): string[] => [...(layers.get(layer) ?? [])];
 
-/** 0 imports nothing. The layers form no circle, which test/circles.test.ts holds. */
-function floorOf(layer: string): number {
-  return Math.max(-1, ...importedBy(layer).map(floorOf)) + 1;
+/** Computes each layer once: without that, the time doubles with every layer that imports most of the others. */
+function once<T>(compute: (layer: string) => T): (layer: string) => T {
+  const results = new Map<string, T>();
+  return (layer) => {
+    const result = results.get(layer) ?? compute(layer);
+    results.set(layer, result);
+    return result;
+  };
 }
 
-/** All that a layer reaches by its imports. */
-function reachedFrom(layer: string): Set<string> {
-  return new Set(importedBy(layer).flatMap((next) => [next, ...reachedFrom(next)]));
-}
+/** 0 for a layer without imports. The layers form no circle, as test/circles.test.ts checks. */
+const floorOf: (layer: string) => number = once(
+  (layer) => Math.max(-1, ...importedBy(layer).map(floorOf)) + 1,
+);
 
-/** Without arrows that a longer path replaces. */
+/** All layers that a layer imports, directly or through others. */
+const reachedFrom: (layer: string) => ReadonlySet<string> = once(
+  (layer) => new Set(importedBy(layer).flatMap((next) => [next, ...reachedFrom(next)])),
+);
+
+/** The imports that no chain of other imports replaces. */
 const arrowsOf = (layer: string): string[] =>
   importedBy(layer).filter(
     (to) => !importedBy(layer).some((other) => other !== to && reachedFrom(other).has(to)),
@@ -57,7 +68,7 @@ const boxWidth = (layer: string): number => layer.length * 8 + 24;
 const floors: string[][] = [];
 for (const layer of [...layers.keys()].sort()) (floors[floorOf(layer)] ??= []).push(layer);
 
-/** The center of each box. A box stands above the middle of what it imports, as far as its neighbors leave room. */
+/** The center of each box, above the layers it imports if its row has the space. */
 const centers = new Map<string, { readonly x: number; readonly y: number }>();
 for (const [floor, row] of floors.entries()) {
   const middleOf = (layer: string): number => {
