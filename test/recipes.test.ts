@@ -122,8 +122,13 @@ export const archiveRole = mutation({
 });
 `,
   );
-  const event = `  type('role.archived', 'A role was archived.', base(Role), example.role),\n`;
-  edit(recipe, catalogue, `  ...crud('role', 'A role', base(Role), example.role),\n`, event);
+  const event = `  eventType('role.archived', 'A role was archived.', publicFields(Role), example.role),\n`;
+  edit(
+    recipe,
+    catalogue,
+    `  ...createUpdateDelete('role', 'A role', publicFields(Role), example.role),\n`,
+    event,
+  );
   edit(recipe, table, `Role: 'Query, Create, Update, Delete`, `, Archive`);
 });
 

@@ -21,7 +21,7 @@ import type { Database } from './db/connection/open.ts';
 import { createPurge } from './db/purge/purge.ts';
 import { readGauges } from './db/connection/gauges.ts';
 import { checkDatabase } from './db/preparation/readiness.ts';
-import { bindScope } from './db/query/scoped-db.ts';
+import { bindScope } from './db/query/scoped-crud.ts';
 import { createRevisions } from './db/cache/revisions.ts';
 import { seedBuiltIns } from './db/seed.ts';
 import { createGroupCommit } from './db/connection/group-commit.ts';

@@ -16,7 +16,7 @@ import { registerDocsSite } from './explorer/docs-site.ts';
 import { registerExplorer } from './explorer/explorer-page.ts';
 import { registerGraphql } from './graphql/graphql.ts';
 import type { Related } from './graphql/relations.ts';
-import { addressInFlow } from './http/cookies/flow-cookies.ts';
+import { urlWithFlow } from './http/cookies/flow-cookies.ts';
 import { applyEffects, callOf } from './http/server.ts';
 import { registerMetrics, type MetricsOptions } from './http/metrics.ts';
 import type { DocumentSource } from './openapi/openapi.ts';
@@ -67,9 +67,9 @@ export function serveOperations(
     schemas,
     invoke,
     applyEffects: (call, reply) => applyEffects(call.effects, reply, config.security.https),
-    addressInFlow: (address, { effects: { flowCookie }, flowCookie: own }) => {
+    urlWithFlow: (url, { effects: { flowCookie }, flowCookie: own }) => {
       const begun = typeof flowCookie === 'object' ? flowCookie.value : own;
-      return addressInFlow(config.appUrl, address, begun);
+      return urlWithFlow(config.appUrl, url, begun);
     },
   };
   registerRest(server, { ...served, callOf: (request) => callOf(request, config, 'rest') });

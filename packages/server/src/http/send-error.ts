@@ -15,8 +15,8 @@ type Onward = { readonly redirectTo: string } | { readonly page: (language: Lang
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** The address, which names the flow of the request if it is the one of a page that shows a flow. */
-    addressInFlow?: (address: string, request: FastifyRequest) => string;
+    /** The URL, which names the flow of the request if it is the one of a page that shows a flow. */
+    urlWithFlow?: (url: string, request: FastifyRequest) => string;
     /** Where a browser can go on whose step was refused; null: nowhere that this service knows. Set by `pages/`. */
     onward?: (request: FastifyRequest) => Promise<Onward | null>;
     /** Renders an error for a person in a browser, with a link to `next` if it is given. Set by `pages/`. */
@@ -33,7 +33,7 @@ export function sendError(error: DoorwardError, request: FastifyRequest, reply: 
     const { body, headers, status } = refusal;
     const { location } = headers;
     const led = location !== undefined && {
-      location: request.server.addressInFlow?.(location, request) ?? location,
+      location: request.server.urlWithFlow?.(location, request) ?? location,
     };
     return reply
       .status(status ?? error.status)

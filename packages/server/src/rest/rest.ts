@@ -31,11 +31,11 @@ export interface RestOptions {
   readonly callOf: (request: FastifyRequest) => Call;
   readonly applyEffects: (call: Call, reply: FastifyReply) => void;
   /** The address, which names the flow of the call if it is the one of a page that shows a flow. */
-  readonly addressInFlow: (address: string, call: Call) => string;
+  readonly urlWithFlow: (url: string, call: Call) => string;
 }
 
 export function registerRest(app: FastifyInstance, options: RestOptions): void {
-  const { operations, schemas, invoke, callOf, applyEffects, addressInFlow } = options;
+  const { operations, schemas, invoke, callOf, applyEffects, urlWithFlow } = options;
   refuseResourceSearch(app);
   for (const op of operations) {
     const reader = inputReader(op, schemas);
@@ -76,7 +76,7 @@ export function registerRest(app: FastifyInstance, options: RestOptions): void {
           if (!sent) return sendEnvelope(op, answer, request, reply);
           const { location } = sent.headers;
           if (location === undefined) return sendBare(sent, request, reply);
-          const headers = { ...sent.headers, location: addressInFlow(location, call) };
+          const headers = { ...sent.headers, location: urlWithFlow(location, call) };
           return sendBare({ ...sent, headers }, request, reply);
         };
         const sent = syncOrAsync(() => invoke(op, reader.read(request), call), answered, refused);

@@ -170,7 +170,7 @@ const states: Readonly<Record<string, State>> = {
           { id: '1', name: 'Acme & Daughters', logoPath: '/api/pictures/acme.gif' },
           { id: '2', name: 'Gesellschaft für angewandte Freundlichkeit', logoPath: null },
         ],
-        alone: true,
+        withoutOrganization: true,
       },
     },
   },

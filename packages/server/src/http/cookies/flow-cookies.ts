@@ -89,15 +89,15 @@ export function writeFlowCookies(reply: FastifyReply, https: boolean, effect: Fl
 const flowPages =
   /^\/(?:api\/auth\/project\/(?:sign-in|second-factor|enrolment|organization|consent|respond|github|providers\/[\w-]+)|hosted\/(?:cli-sign-in|connect-provider|sign-out|signed-out))(?=\?(?!.*\bflow=)|$)/;
 
-/** The address, with the flow of this secret or token: another tab of the browser may be in another flow. */
-export const inFlow = (address: string, secretOrToken: string): string =>
-  `${address}${address.includes('?') ? '&' : '?'}flow=${flowIdOf(secretOrToken)}`;
+/** The URL, with the flow of this secret or token: another tab of the browser may be in another flow. */
+export const inFlow = (url: string, secretOrToken: string): string =>
+  `${url}${url.includes('?') ? '&' : '?'}flow=${flowIdOf(secretOrToken)}`;
 
-/** The address, which names the flow if its page belongs to one. */
-export function addressInFlow(appUrl: string, address: string, secret: string | null): string {
-  const path = address.startsWith(`${appUrl}/`) ? address.slice(appUrl.length) : address;
-  if (secret === null || !flowPages.test(path)) return address;
-  return inFlow(address, secret);
+/** The URL, which names the flow if its page belongs to one. */
+export function urlWithFlow(appUrl: string, url: string, secret: string | null): string {
+  const path = url.startsWith(`${appUrl}/`) ? url.slice(appUrl.length) : url;
+  if (secret === null || !flowPages.test(path)) return url;
+  return inFlow(url, secret);
 }
 
 /** Lets answers without a call, such as errors, name the flow of their request. */
@@ -105,6 +105,6 @@ export const decorateWithFlows = (
   app: FastifyInstance,
   { appUrl, security }: { readonly appUrl: string; readonly security: { readonly https: boolean } },
 ): FastifyInstance =>
-  app.decorate('addressInFlow', (address, request) =>
-    addressInFlow(appUrl, address, flowSecretIn(request, security.https)),
+  app.decorate('urlWithFlow', (url, request) =>
+    urlWithFlow(appUrl, url, flowSecretIn(request, security.https)),
   );

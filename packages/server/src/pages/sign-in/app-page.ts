@@ -104,7 +104,7 @@ export interface PageState {
       /** The path of its logo. */
       readonly logoPath: string | null;
     }[];
-    readonly alone: boolean;
+    readonly withoutOrganization: boolean;
   } | null;
   /** The organization for which the user signs in; only at the consent. */
   readonly organization: string | null;

@@ -9,7 +9,7 @@ import type { PgTable } from 'drizzle-orm/pg-core';
 import type { BuiltIns } from '../../access/built-in.ts';
 import { insertion, recordset } from '../../db/statements/recordset.ts';
 import { anyOf } from '../../db/statements/rows.ts';
-import { conflict } from '../../db/query/scoped-db.ts';
+import { conflict } from '../../db/query/scoped-crud.ts';
 import { SYSTEM_NODE } from '../../schema/nodes.ts';
 import type { Ids } from '../../kernel/ports.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';

@@ -31,17 +31,17 @@ type OrganizationDecision =
       readonly asked: AppRequest;
     };
 
-/** What the user can choose from; `alone`: they are a user of the project itself, and no member of its owner. */
+/** What the user can choose from; `withoutOrganization`: they may also sign in for none, as a user of the project itself who is no member of its owner. */
 interface SignInChoices {
   readonly organizations: readonly AppOrganization[];
-  readonly alone: boolean;
+  readonly withoutOrganization: boolean;
 }
 
 /** The organizations for which the user can sign in to the app. */
 export async function choicesOf(tx: Run['tx'], app: LiveApp, userId: string): Promise<SignInChoices> {
   const organizations = await organizationsOf(tx, app, userId);
   const isMember = organizations.some(({ grantId }) => grantId === null);
-  return { organizations, alone: !isMember && (await usesProjectDirectly(tx, app, userId)) };
+  return { organizations, withoutOrganization: !isMember && (await usesProjectDirectly(tx, app, userId)) };
 }
 
 /** Whether they are a user of the project, or the owner of the account that owns it. */
@@ -50,13 +50,13 @@ async function usesProjectDirectly(
   { tenantId, owner }: LiveApp,
   userId: string,
 ): Promise<boolean> {
-  const [row] = await rowsOf<{ alone: boolean }>(
+  const [row] = await rowsOf<{ uses_directly: boolean }>(
     tx,
     sql`select exists (select 1 from project_users p where p.tenant_id = ${tenantId}::uuid and p.user_id = ${userId}::uuid)
       or exists (select 1 from accounts a where a.id = ${owner.id}::uuid and a.owner_id = ${userId}::uuid
-        and a.deleted_at is null) as alone`,
+        and a.deleted_at is null) as uses_directly`,
   );
-  return row?.alone ?? false;
+  return row?.uses_directly ?? false;
 }
 
 /**
@@ -86,7 +86,7 @@ export async function decideOrganization(
     return through ? { through } : forOrganization(app, asked, candidate, organization);
   };
   const choices = user && (await choicesOf(tx, app, user.id));
-  const { organizations = [], alone = false } = choices ?? {};
+  const { organizations = [], withoutOrganization = false } = choices ?? {};
   if (typeof named === 'string') {
     const organization =
       organizations.find(({ id }) => id === named) ?? organizations.find(({ slug }) => slug === named);
@@ -95,12 +95,12 @@ export async function decideOrganization(
   const [only] = organizations;
   // The page offers "no organization" only to people who also use the project directly. Otherwise a member of the owner could
   // bypass the owner's identity provider.
-  if (named === null && only !== undefined && !alone) return 'denied';
+  if (named === null && only !== undefined && !withoutOrganization) return 'denied';
   if (named === null || only === undefined) {
     if (candidate.joins && !(app.allowSignUp && app.signUpRoleId !== null)) return 'denied';
     return { app, candidate, asked: { ...asked, organization: null } };
   }
-  if (organizations.length > 1 || alone) return 'choose';
+  if (organizations.length > 1 || withoutOrganization) return 'choose';
   return enter(only);
 }
 

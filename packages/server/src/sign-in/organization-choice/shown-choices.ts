@@ -5,7 +5,7 @@ import type { IdentifiedPerson } from '../flow/flow-data.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { organizations } from '../../schema/tenants/organization.ts';
 
-/** What the pages show of the organizations of a user; `alone`: they may also sign in for none. */
+/** What the pages show of the organizations of a user; `withoutOrganization`: they may also sign in for none. */
 export interface ShownChoices {
   readonly organizations: readonly {
     readonly id: string;
@@ -13,7 +13,7 @@ export interface ShownChoices {
     /** The path of its logo. */
     readonly logoPath: string | null;
   }[];
-  readonly alone: boolean;
+  readonly withoutOrganization: boolean;
 }
 
 export async function shownChoices(
@@ -21,8 +21,8 @@ export async function shownChoices(
   app: LiveApp,
   { userId }: IdentifiedPerson,
 ): Promise<ShownChoices> {
-  if (userId === null) return { organizations: [], alone: false };
-  const { organizations: ofUser, alone } = await choicesOf(db, app, userId);
+  if (userId === null) return { organizations: [], withoutOrganization: false };
+  const { organizations: ofUser, withoutOrganization } = await choicesOf(db, app, userId);
   const rows = await db
     .select({ id: organizations.id, logoUrl: organizations.logoUrl })
     .from(organizations)
@@ -35,7 +35,7 @@ export async function shownChoices(
   const logoOf = new Map(rows.map(({ id, logoUrl }) => [id, logoUrl && new URL(logoUrl).pathname]));
   return {
     organizations: ofUser.map(({ id, name }) => ({ id, name, logoPath: logoOf.get(id) ?? null })),
-    alone,
+    withoutOrganization,
   };
 }
 

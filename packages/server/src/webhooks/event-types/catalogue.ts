@@ -19,14 +19,14 @@ import { Role } from '../../schema/rights/role.ts';
 import { SigningKey } from '../../schema/machines/signing-key.ts';
 import { User } from '../../schema/people/user.ts';
 import { WebhookSubscription } from '../../schema/webhooks/webhook-subscription.ts';
-import { base, crud, optIn, type, type EventType } from './event-type.ts';
+import { createUpdateDelete, eventType, optIn, publicFields, type EventType } from './event-type.ts';
 import * as example from './examples.ts';
 
 export type { EventType };
 
-const apiKey = base(ApiKey);
+const apiKey = publicFields(ApiKey);
 const exchange = z.object({ id: uuid, clientId: uuid, scope: ApiKeyScope, userId: uuid });
-const invitation = base(Invitation);
+const invitation = publicFields(Invitation);
 const membership = z.object({ id: uuid, organizationId: uuid, userId: uuid, roleId: uuid });
 const participation = z.object({ id: uuid, projectId: uuid, userId: uuid, roleIds: z.array(uuid) });
 /** The customer does not see the members that are optional here. */
@@ -50,10 +50,10 @@ const grantUser = z.object({
   userId: uuid,
   roleIds: z.array(uuid),
 });
-const user = base(User);
+const user = publicFields(User);
 /** Without `isCurrent`, which depends on the reader. */
-const session = base(Session).omit({ isCurrent: true });
-const subscription = base(WebhookSubscription);
+const session = publicFields(Session).omit({ isCurrent: true });
+const subscription = publicFields(WebhookSubscription);
 const methodChange = z.object({
   id: uuid,
   change: z.enum(['added', 'verified', 'removed']),
@@ -62,161 +62,161 @@ const methodChange = z.object({
 });
 const impersonation = z.object({ id: uuid, userId: uuid, reason: z.string().nullable() });
 const ping = z.object({ id: uuid, projectId: uuid });
-const rotation = base(SigningKey).extend({ oldRevoked: z.boolean() });
+const rotation = publicFields(SigningKey).extend({ oldRevoked: z.boolean() });
 
 const impersonated = (what: string, description: string): EventType =>
-  type(`impersonation.${what}`, description, impersonation, example.impersonation);
+  eventType(`impersonation.${what}`, description, impersonation, example.impersonation);
 
 const types: readonly EventType[] = [
-  type('api_key.created', 'An API key was created.', apiKey, example.apiKey),
-  type(
+  eventType('api_key.created', 'An API key was created.', apiKey, example.apiKey),
+  eventType(
     'api_key.rotated',
     'An API key has a new secret. The old one works until `previousSecretExpiresAt`.',
     apiKey,
     example.rotatedApiKey,
   ),
-  type('api_key.revoked', 'An API key was revoked, for good.', apiKey, example.revokedApiKey),
-  type('api_key.deleted', 'An API key was deleted.', apiKey, example.deleted(example.apiKey)),
-  type(
+  eventType('api_key.revoked', 'An API key was revoked, for good.', apiKey, example.revokedApiKey),
+  eventType('api_key.deleted', 'An API key was deleted.', apiKey, example.deleted(example.apiKey)),
+  eventType(
     'api_key.expiring',
     'An API key will expire soon; sent 30, 7 and 1 days before `expiresAt`.',
     apiKey,
     example.apiKey,
   ),
   optIn(
-    type('api_key.exchanged', 'An API key was exchanged for a token.', exchange, {
+    eventType('api_key.exchanged', 'An API key was exchanged for a token.', exchange, {
       id: example.apiKey.id,
       clientId: example.apiKey.clientId,
       scope: example.apiKey.scope,
       userId: example.apiKey.userId,
     }),
   ),
-  ...crud('organization', 'An organization', base(Organization), example.organization),
-  type(
+  ...createUpdateDelete('organization', 'An organization', publicFields(Organization), example.organization),
+  eventType(
     'organization.suspended',
     'An operator of the service suspended an organization.',
-    base(Organization),
+    publicFields(Organization),
     example.suspendedOrganization,
   ),
-  type(
+  eventType(
     'organization.reactivated',
     'An operator ended the suspension of an organization.',
-    base(Organization),
+    publicFields(Organization),
     example.organization,
   ),
-  type('organization.member_added', 'A user joined an organization.', membership, example.membership),
-  type(
+  eventType('organization.member_added', 'A user joined an organization.', membership, example.membership),
+  eventType(
     'organization.member_role_changed',
     'The role of a member of an organization changed.',
     membership,
     example.membership,
   ),
-  type(
+  eventType(
     'organization.member_removed',
     'A user was removed from an organization, or left it.',
     membership,
     example.membership,
   ),
   ...organizationTypes,
-  type('invitation.created', 'A person was invited to an organization.', invitation, example.invitation),
-  type('invitation.accepted', 'An invitation was accepted.', invitation, example.acceptedInvitation),
-  type('invitation.revoked', 'An invitation was revoked.', invitation, example.revokedInvitation),
-  type(
+  eventType('invitation.created', 'A person was invited to an organization.', invitation, example.invitation),
+  eventType('invitation.accepted', 'An invitation was accepted.', invitation, example.acceptedInvitation),
+  eventType('invitation.revoked', 'An invitation was revoked.', invitation, example.revokedInvitation),
+  eventType(
     'policy.applied',
     'A policy document was applied to a project.',
-    base(PolicyVersion),
+    publicFields(PolicyVersion),
     example.policyVersion,
   ),
-  ...crud('project', 'A project', base(Project), example.project),
-  type('project.user_added', 'A user was added to a project.', participation, example.participation),
-  type(
+  ...createUpdateDelete('project', 'A project', publicFields(Project), example.project),
+  eventType('project.user_added', 'A user was added to a project.', participation, example.participation),
+  eventType(
     'project.user_roles_changed',
     'The roles of a user in a project changed.',
     participation,
     example.participation,
   ),
-  type(
+  eventType(
     'project.user_removed',
     'A user was removed from a project, or left it.',
     participation,
     example.participation,
   ),
-  type(
+  eventType(
     'project_grant.created',
     'A project was granted to a customer, or offered.',
     grant,
     example.projectGrant,
   ),
-  type(
+  eventType(
     'project_grant.updated',
     'A project grant was changed; `changes` shows how.',
     grant,
     example.projectGrant,
   ),
-  type('project_grant.accepted', 'A customer accepted an offered project.', grant, example.projectGrant),
-  type('project_grant.declined', 'An offered project was declined.', grant, example.declinedGrant),
-  type('project_grant.suspended', 'A project grant was suspended.', grant, example.suspendedGrant),
-  type('project_grant.resumed', 'A suspended project grant works again.', grant, example.projectGrant),
-  type('project_grant.revoked', 'A project grant has ended, for good.', grant, example.revokedGrant),
+  eventType('project_grant.accepted', 'A customer accepted an offered project.', grant, example.projectGrant),
+  eventType('project_grant.declined', 'An offered project was declined.', grant, example.declinedGrant),
+  eventType('project_grant.suspended', 'A project grant was suspended.', grant, example.suspendedGrant),
+  eventType('project_grant.resumed', 'A suspended project grant works again.', grant, example.projectGrant),
+  eventType('project_grant.revoked', 'A project grant has ended, for good.', grant, example.revokedGrant),
   optIn(
-    type(
+    eventType(
       'project_grant.user_changed',
       'The roles of a user of a customer in the granted project changed. `id` is the grant.',
       grantUser,
       example.grantUser,
     ),
   ),
-  ...crud('project_app', 'An app of a project', base(ProjectApp), example.projectApp),
-  ...crud('user', 'A user', user, example.user),
-  type('user.suspended', 'An operator of the service suspended a user.', user, example.user),
-  type('user.reactivated', 'An operator ended the suspension of a user.', user, example.user),
-  type('user.email_verified', 'A user verified their e-mail address.', user, example.user),
-  type('user.password_changed', 'The password of a user was changed or reset.', user, example.user),
-  type(
+  ...createUpdateDelete('project_app', 'An app of a project', publicFields(ProjectApp), example.projectApp),
+  ...createUpdateDelete('user', 'A user', user, example.user),
+  eventType('user.suspended', 'An operator of the service suspended a user.', user, example.user),
+  eventType('user.reactivated', 'An operator ended the suspension of a user.', user, example.user),
+  eventType('user.email_verified', 'A user verified their e-mail address.', user, example.user),
+  eventType('user.password_changed', 'The password of a user was changed or reset.', user, example.user),
+  eventType(
     'user.sign_in_methods_changed',
     'A way to sign in was added to a user, verified, or removed. `id` is the user.',
     methodChange,
     example.methodChange,
   ),
-  type('user.mfa_changed', 'A second factor of a user was added or removed.', user, example.user),
+  eventType('user.mfa_changed', 'A second factor of a user was added or removed.', user, example.user),
   impersonated('started', 'An operator began to act for a user.'),
   impersonated('ended', 'An operator no longer acts for a user.'),
   impersonated(
     'entered',
     'An operator who acts for a member entered the organization or one of its projects.',
   ),
-  ...crud('role', 'A role', base(Role), example.role),
-  ...crud('group', 'A group', base(Group), example.group),
-  ...crud('permission', 'A permission', base(Permission), example.permission),
-  ...crud('resource', 'A resource', base(Resource), example.resource),
-  optIn(type('session.created', 'A user signed in.', session, example.session)),
-  type('session.revoked', 'A session was ended before it expired.', session, example.session),
-  type(
+  ...createUpdateDelete('role', 'A role', publicFields(Role), example.role),
+  ...createUpdateDelete('group', 'A group', publicFields(Group), example.group),
+  ...createUpdateDelete('permission', 'A permission', publicFields(Permission), example.permission),
+  ...createUpdateDelete('resource', 'A resource', publicFields(Resource), example.resource),
+  optIn(eventType('session.created', 'A user signed in.', session, example.session)),
+  eventType('session.revoked', 'A session was ended before it expired.', session, example.session),
+  eventType(
     'session.reuse_detected',
     'A refresh token was used a second time, so its session was ended.',
     session,
     example.session,
   ),
-  type('signing_key.rotated', 'A new key signs. `data` is that key.', rotation, example.rotation),
-  type(
+  eventType('signing_key.rotated', 'A new key signs. `data` is that key.', rotation, example.rotation),
+  eventType(
     'webhook.failing',
     'A webhook subscription will be disabled unless its receiver answers soon.',
     subscription,
     example.failingSubscription,
   ),
-  type(
+  eventType(
     'webhook.disabled',
     'A webhook subscription was disabled; `disabledReason` says why.',
     subscription,
     example.disabledSubscription,
   ),
-  type(
+  eventType(
     'webhook.recovered',
     'The receiver of a disabled webhook subscription answers again.',
     subscription,
     example.subscription,
   ),
-  type(
+  eventType(
     'webhook.ping',
     'Sent to test a receiver; never in the feed. `data` identifies the subscription.',
     ping,

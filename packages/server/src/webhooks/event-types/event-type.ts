@@ -23,7 +23,7 @@ export interface EventType {
 const nouns = new WeakMap<z.ZodType, string>();
 
 /** The public fields of a noun, without its relations. */
-export function base<F extends Fields>({ name: noun, fields }: Entity<F>): Entity<F>['schema'] {
+export function publicFields<F extends Fields>({ name: noun, fields }: Entity<F>): Entity<F>['schema'] {
   const shape = Object.entries(fields).flatMap(([name, { out }]) => (out ? [[name, out]] : []));
   const schema = z.object(Object.fromEntries(shape)) as Entity<F>['schema'];
   nouns.set(schema, noun);
@@ -46,7 +46,7 @@ function completed(schema: z.ZodType, given: object): Readonly<Record<string, un
   return { ...given, ...(Object.fromEntries(firsts) as Record<string, unknown>) };
 }
 
-export const type = <S extends z.ZodType<Record<string, unknown>>>(
+export const eventType = <S extends z.ZodType<Record<string, unknown>>>(
   name: string,
   description: string,
   schema: S,
@@ -60,17 +60,17 @@ export const type = <S extends z.ZodType<Record<string, unknown>>>(
   optIn: false,
 });
 
-export const optIn = (eventType: EventType): EventType => ({ ...eventType, optIn: true });
+export const optIn = (always: EventType): EventType => ({ ...always, optIn: true });
 
-export function crud<S extends z.ZodType<Record<string, unknown>>>(
+export function createUpdateDelete<S extends z.ZodType<Record<string, unknown>>>(
   noun: string,
   subject: string,
   schema: S,
   exampleData: PartialExample<z.output<S>>,
 ): EventType[] {
   return [
-    type(`${noun}.created`, `${subject} was created.`, schema, exampleData),
-    type(`${noun}.updated`, `${subject} was changed; \`changes\` shows how.`, schema, exampleData),
-    type(`${noun}.deleted`, `${subject} was deleted.`, schema, deleted(exampleData)),
+    eventType(`${noun}.created`, `${subject} was created.`, schema, exampleData),
+    eventType(`${noun}.updated`, `${subject} was changed; \`changes\` shows how.`, schema, exampleData),
+    eventType(`${noun}.deleted`, `${subject} was deleted.`, schema, deleted(exampleData)),
   ];
 }

@@ -3,11 +3,11 @@ import { uuid } from '../../kernel/input/values.ts';
 import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
 import { OrganizationConnection } from '../../schema/tenants/organization-connection.ts';
 import { OrganizationDomain } from '../../schema/tenants/organization-domain.ts';
-import { base, type, type EventType } from './event-type.ts';
+import { eventType, publicFields, type EventType } from './event-type.ts';
 import { deleted } from './examples.ts';
 
-const domain = base(OrganizationDomain);
-const connection = base(OrganizationConnection);
+const domain = publicFields(OrganizationDomain);
+const connection = publicFields(OrganizationConnection);
 
 const at = new Date('2026-01-15T09:30:00.000Z');
 const verifiedDomain = {
@@ -48,13 +48,13 @@ const createdConnection = {
 
 /** Event types of the domains and connections of organizations. */
 export const organizationTypes: readonly EventType[] = [
-  type(
+  eventType(
     'organization_domain.verified',
     'An organization proved that it controls a domain, or proved it again.',
     domain,
     verifiedDomain,
   ),
-  type(
+  eventType(
     'organization_domain.lapsed',
     'The record of a verified domain has been gone for three days.',
     domain,
@@ -64,24 +64,24 @@ export const organizationTypes: readonly EventType[] = [
       checkedAt: new Date('2026-02-15T09:30:00.000Z'),
     },
   ),
-  type(
+  eventType(
     'organization_domain.deleted',
     'A domain of an organization was deleted.',
     domain,
     deleted(verifiedDomain),
   ),
-  type(
+  eventType(
     'organization_connection.created',
     'The identity provider of an organization was connected.',
     connection,
     createdConnection,
   ),
-  type('organization_connection.updated', 'A connection of an organization was changed.', connection, {
+  eventType('organization_connection.updated', 'A connection of an organization was changed.', connection, {
     ...createdConnection,
     status: 'active' as const,
     updatedAt: new Date('2026-02-15T09:30:00.000Z'),
   }),
-  type(
+  eventType(
     'organization_connection.bypassed',
     'An owner entered an organization around the identity provider on which it insists.',
     z.object({
@@ -90,7 +90,7 @@ export const organizationTypes: readonly EventType[] = [
     }),
     { id: '0190b6f0-0000-7000-8000-000000000096', userId: '0190b6f0-0000-7000-8000-000000000001' },
   ),
-  type(
+  eventType(
     'organization_connection.deleted',
     'A connection of an organization was deleted.',
     connection,

@@ -4,7 +4,7 @@ interface Texts {
   readonly title: string;
   readonly text: string;
   /** A user of the project who signs in for no organization. */
-  readonly alone: string;
+  readonly withoutOrganization: string;
   readonly cancel: string;
   readonly place: string;
   /** On the page of consent. */
@@ -19,7 +19,7 @@ export const organizationTexts: Record<Language, Texts> = {
   en: {
     title: 'Choose an organization for {app}',
     text: 'For which organization do you sign in? You can change it later by signing in again.',
-    alone: 'Without an organization',
+    withoutOrganization: 'Without an organization',
     cancel: 'Cancel',
     place: 'After you choose, you return to {place}.',
     signsInFor: 'You sign in for the organization {organization}.',
@@ -27,7 +27,7 @@ export const organizationTexts: Record<Language, Texts> = {
   de: {
     title: 'Wählen Sie eine Organisation für {app}',
     text: 'Für welche Organisation melden Sie sich an? Sie können später wechseln, indem Sie sich erneut anmelden.',
-    alone: 'Ohne Organisation',
+    withoutOrganization: 'Ohne Organisation',
     cancel: 'Abbrechen',
     place: 'Nach der Auswahl kehren Sie zu {place} zurück.',
     signsInFor: 'Sie melden sich für die Organisation {organization} an.',
@@ -35,7 +35,7 @@ export const organizationTexts: Record<Language, Texts> = {
   es: {
     title: 'Elija una organización para {app}',
     text: '¿Para qué organización inicia sesión? Puede cambiarla más tarde si inicia sesión de nuevo.',
-    alone: 'Sin organización',
+    withoutOrganization: 'Sin organización',
     cancel: 'Cancelar',
     place: 'Después de elegir, volverá a {place}.',
     signsInFor: 'Inicia sesión para la organización {organization}.',
@@ -43,7 +43,7 @@ export const organizationTexts: Record<Language, Texts> = {
   fr: {
     title: 'Choisissez une organisation pour {app}',
     text: 'Pour quelle organisation vous connectez-vous ? Vous pourrez en changer en vous reconnectant.',
-    alone: 'Sans organisation',
+    withoutOrganization: 'Sans organisation',
     cancel: 'Annuler',
     place: 'Après votre choix, vous reviendrez à {place}.',
     signsInFor: 'Vous vous connectez pour l’organisation {organization}.',

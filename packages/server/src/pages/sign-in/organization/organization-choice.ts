@@ -6,8 +6,8 @@ import { organizationTexts } from './organization-choice-texts.ts';
 
 /** The page on which a user chooses for which of their organizations they sign in (openid §12): one button for each. */
 export function organizationPage(language: Language, state: PageState): PageWithForm {
-  const { title, text, alone, cancel, place } = organizationTexts[language];
-  const { organizations, alone: mayBeAlone } = state.choices ?? { organizations: [], alone: false };
+  const { title, text, withoutOrganization, cancel, place } = organizationTexts[language];
+  const choices = state.choices ?? { organizations: [], withoutOrganization: false };
   const button = (id: string, name: string, logoPath: string | null) =>
     html`<li>
       <button class="plain site" name="organization" value="${id}">
@@ -20,14 +20,14 @@ export function organizationPage(language: Language, state: PageState): PageWith
     <form method="post" action="/api/auth/project/organization" aria-labelledby="question">
       ${hiddenField('form_token', state.formToken)}
       <ul class="links">
-        ${organizations.map(({ id, name, logoPath }) => button(id, name, logoPath))}
-        ${mayBeAlone && button('', alone, null)}
+        ${choices.organizations.map(({ id, name, logoPath }) => button(id, name, logoPath))}
+        ${choices.withoutOrganization && button('', withoutOrganization, null)}
       </ul>
     </form>
     <form method="post" action="/api/auth/project/consent/deny">
       ${hiddenField('consent_token', state.formToken)}
       <button class="quiet">${cancel}</button>
     </form>`;
-  const showsLogo = organizations.some(({ logoPath }) => logoPath !== null);
+  const showsLogo = choices.organizations.some(({ logoPath }) => logoPath !== null);
   return appPage({ language, state, title, body, place, images: showsLogo ? ["'self'"] : [] });
 }
