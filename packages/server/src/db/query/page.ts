@@ -36,6 +36,8 @@ const literalClause = (clause: 'limit' | 'offset', count: number): SQL => sql.ra
 /** Selected in addition to the columns of the entity. */
 interface PageRow extends Row {
   readonly cursor_value: string;
+  /** Its own name, because the column of the id may have another: a member has the id of the user. */
+  readonly cursor_id: string;
   readonly total?: number;
   readonly version?: string | null;
 }
@@ -95,7 +97,7 @@ export async function readPage(
     Object.entries(bound).every(([name, value]) => name === 'scope' || value === undefined);
   const rows = await (isPlain ? preparedRowsOf : rowsOf)<PageRow>(
     tx,
-    sql`select ${reader.selected}, (${sorted})::text as cursor_value
+    sql`select ${reader.selected}, (${sorted})::text as cursor_value, ${id} as cursor_id
         ${version ? sql`, ${version} as version` : undefined}${cachedTotal ? undefined : sql`, ${total} as total`}
       from ${source} ${ordered} ${literalClause('limit', limit + 1)} ${literalClause('offset', skipped)}`,
   );
@@ -123,9 +125,7 @@ export async function readPage(
   const hasNextPage = rows.length > limit;
   const last = rows[limit - 1];
   const nextCursor =
-    hasNextPage && last
-      ? cursors.seal({ value: last.cursor_value, id: last['id'] as string }, binding)
-      : null;
+    hasNextPage && last ? cursors.seal({ value: last.cursor_value, id: last.cursor_id }, binding) : null;
   return { items, totalCount: counts.total ?? cachedTotal?.count ?? 0, hasNextPage, nextCursor };
 }
 

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import type { NamedOperation } from '../../src/kernel/operation.ts';
+import { operations } from '../../src/operations.ts';
+import { startApp, type TestApp } from '../support/app/app.ts';
+import { house, isOfInstallation, type House } from './world.ts';
+
+/**
+ * Every list in every order that it offers (conventions §7): pages that follow a cursor have each row once and in the
+ * order of the whole list, including rows without a value.
+ */
+let app: TestApp;
+let home: House;
+
+beforeAll(async () => {
+  app = await startApp();
+  home = await house(app);
+  const { scope } = home.places.accountProject;
+  const as = { token: home.person.token };
+  // The keys of the house have no expiry, and only one was used.
+  for (const days of [2, 1]) {
+    const expiresAt = new Date(app.clock.now().getTime() + days * 86_400_000).toISOString();
+    await app.must('createApiKey', { scope, name: `Key ${days}`, expiresAt }, as);
+  }
+});
+afterAll(() => app.close());
+
+type Item = Readonly<Record<string, unknown>>;
+interface Page {
+  readonly items: readonly Item[];
+  readonly nextCursor: string | null;
+}
+
+const fieldsOf = ({ input }: NamedOperation): readonly string[] => {
+  const field = input['sortField'];
+  return field instanceof z.ZodOptional ? (field.unwrap() as z.ZodEnum).options.map(String) : [];
+};
+
+const lists = operations.filter((op) => op.scoped && !isOfInstallation(op) && fieldsOf(op).length > 0);
+const orders = lists.flatMap((op) => fieldsOf(op).map((field) => [op.name, field, op] as const));
+
+describe.each(orders)('%s by %s', (name, sortField, op) => {
+  const read = async (more: object): Promise<Page> => {
+    const place = (op.tenants ?? [])
+      .map((tenant) => home.places[tenant])
+      .find((found) => found !== undefined);
+    const resources = home.places.accountProject.rows['Resource']?.live ?? [];
+    const input = {
+      scope: place?.scope,
+      ...('resourceId' in op.input && { resourceId: resources[0] }),
+      // The versions of the policy of this project.
+      ...('id' in op.input && { id: place?.scope.id.split(':')[1] }),
+    };
+    const answer = await app.raw(name, { ...input, sortField, ...more }, { token: home.person.token });
+    expect(answer.ok, answer.body).toBe(true);
+    return answer.data as Page;
+  };
+
+  it.each(['ASC', 'DESC'] as const)('%s', async (sortOrder) => {
+    const whole = (await read({ sortOrder, limit: 100 })).items;
+    const seen: Item[] = [];
+    let cursor: string | null = null;
+    do {
+      const page: Page = await read({ sortOrder, limit: 2, ...(cursor !== null && { cursor }) });
+      seen.push(...page.items);
+      cursor = page.nextCursor;
+    } while (cursor !== null && seen.length < 100);
+    expect(seen).toEqual(whole);
+    const times = whole.map((item) => item[sortField]).filter((value) => value === null || isTime(value));
+    // A row without a time comes after all others, and first in the reverse order.
+    const numbers = times.map((value) => (value === null ? Infinity : Date.parse(String(value))));
+    const sorted = [...numbers].sort((a, b) => (a === b ? 0 : a - b));
+    expect(numbers).toEqual(sortOrder === 'ASC' ? sorted : sorted.reverse());
+  });
+});
+
+const isTime = (value: unknown): boolean => typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value);
+
+it('covers every list, and one with rows that lack a value', async () => {
+  expect(orders.length).toBeGreaterThan(30);
+  const { scope } = home.places.accountProject;
+  const { items } = await app.must('apiKeys', { scope, limit: 100 }, { token: home.person.token });
+  expect(new Set(items.map(({ expiresAt }) => expiresAt === null))).toEqual(new Set([true, false]));
+});
