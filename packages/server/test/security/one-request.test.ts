@@ -22,7 +22,7 @@ import {
  * None of the largest questions, and no operation with its fullest input, may keep the process from other requests. The goal is
  * 250 ms, which `bench:largest` measures; a busy machine takes longer, and what this test guards against took seconds.
  */
-const MOST_MS = 750;
+const MOST_MS = 2000;
 const MOST_BYTES = 8 * 1024 * 1024;
 
 let app: TestApp;

@@ -106,6 +106,13 @@ describe.each(storyTransports(import.meta))('acts on users over %s', (via) => {
     expect((await act('reactivateUser', userId)).data).toMatchObject({ status: 'disabled' });
   });
 
+  test('an address that the suspended user did not verify gets no mail, because it may be that of a stranger', async () => {
+    const unverified = await app.person({ verified: false });
+    expect((await act('suspendUser', unverified.userId)).ok).toBe(true);
+    await app.app.flushMails();
+    expect(app.mails.filter(({ text }) => text.includes(reason))).toEqual([]);
+  });
+
   test('the other owners learn that an owner is suspended', async () => {
     const as = { token: bob.token };
     const { account } = await app.must('createMyAccount', { type: 'organization' }, as);
@@ -160,7 +167,11 @@ describe.each(storyTransports(import.meta))('acts on users over %s', (via) => {
   const needsFactor = async () => ((await signIn(bob)).data as { mfaRequired: boolean }).mfaRequired;
 
   test('a lost second factor is removed after a day, with all sessions', async () => {
-    expect(await act('resetUserSecondFactor')).toMatchObject({ code: 'INVALID_STATE' });
+    // Neither without a second factor, nor without a passkey.
+    for (const passkeys of [false, true])
+      expect(await act('resetUserSecondFactor', bob.userId, { passkeys })).toMatchObject({
+        code: 'INVALID_STATE',
+      });
     await enroll();
     const { data } = await act('resetUserSecondFactor');
     const { effectiveAt } = data as { effectiveAt: string };
