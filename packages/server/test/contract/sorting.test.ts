@@ -43,7 +43,7 @@ describe.each(orders)('%s by %s', (name, sortField, op) => {
   const read = async (more: object): Promise<Page> => {
     const place = (op.tenants ?? [])
       .map((tenant) => home.places[tenant])
-      .find((found) => found !== undefined);
+      .find((candidate) => candidate !== undefined);
     const resources = home.places.accountProject.rows['Resource']?.live ?? [];
     const input = {
       scope: place?.scope,
@@ -66,9 +66,11 @@ describe.each(orders)('%s by %s', (name, sortField, op) => {
       cursor = page.nextCursor;
     } while (cursor !== null && seen.length < 100);
     expect(seen).toEqual(whole);
-    const times = whole.map((item) => item[sortField]).filter((value) => value === null || isTime(value));
+    const times = whole
+      .map((item) => item[sortField])
+      .filter((value): value is string | null => value === null || isTime(value));
     // A row without a time comes after all others, and first in the reverse order.
-    const numbers = times.map((value) => (value === null ? Infinity : Date.parse(String(value))));
+    const numbers = times.map((value) => (value === null ? Infinity : Date.parse(value)));
     const sorted = [...numbers].sort((a, b) => (a === b ? 0 : a - b));
     expect(numbers).toEqual(sortOrder === 'ASC' ? sorted : sorted.reverse());
   });

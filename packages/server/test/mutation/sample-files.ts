@@ -1,0 +1,60 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { instrument, type Mutant } from './instrument.ts';
+
+/** A sample of faults over the whole service, and the sources with them. */
+export interface Sample {
+  readonly faults: readonly Mutant[];
+  /** Texts by path. They hold further faults, which are never active. */
+  readonly texts: Readonly<Record<string, string>>;
+}
+
+/** What a test file executes. */
+export interface Covered {
+  readonly test: string;
+  readonly ms: number;
+  readonly executed: readonly number[];
+  readonly loading: readonly number[];
+}
+
+const sources = 'packages/server/src';
+
+/** The same faults for the same sources, count and seed. */
+export function sampleOf(root: string, count: number, seed: number): Sample {
+  const paths = readdirSync(join(root, sources), { recursive: true })
+    .map((name) => `${sources}/${String(name)}`)
+    .filter((path) => /(?<!\.test|\.d)\.ts$/.test(path))
+    .sort();
+  const sourceOf = (path: string): string => readFileSync(join(root, path), 'utf8');
+  const places = paths.flatMap((path) =>
+    instrument(path, sourceOf(path), 0).mutants.map(({ id }) => ({ path, id })),
+  );
+  const random = randomNumbers(seed);
+  const chosen = new Set<(typeof places)[number]>();
+  while (chosen.size < Math.min(count, places.length)) {
+    const place = places[Math.floor(random() * places.length)];
+    if (place) chosen.add(place);
+  }
+  const faults: Mutant[] = [];
+  const texts: Record<string, string> = {};
+  let firstId = 1;
+  for (const path of new Set([...chosen].map((place) => place.path).sort())) {
+    const { text, mutants } = instrument(path, sourceOf(path), firstId);
+    texts[path] = text;
+    const ids = new Set([...chosen].filter((place) => place.path === path).map(({ id }) => id + firstId));
+    faults.push(...mutants.filter(({ id }) => ids.has(id)));
+    firstId += mutants.length;
+  }
+  return { faults, texts };
+}
+
+/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
+function randomNumbers(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

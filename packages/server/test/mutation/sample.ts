@@ -1,0 +1,135 @@
+import { spawn } from 'node:child_process';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { Mutant } from './instrument.ts';
+import { sampleOf, type Covered } from './sample-files.ts';
+
+/**
+ * Faults spread over the whole service: `npm run mutation:sample` (`-- --count=200`, `--seed=1`,
+ * `--project=exhaustive`, and parts of the paths of the tests).
+ * Runs the suite once to learn which test files execute which fault, then, for each fault, these files until one fails.
+ * Results are kept in dist/mutation-sample, and an interrupted run continues there.
+ */
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    count: { type: 'string', default: '200' },
+    seed: { type: 'string', default: '1' },
+    project: { type: 'string', default: 'fast' },
+  },
+});
+const root = process.cwd();
+const directory = join(root, 'dist/mutation-sample', `${values.seed}-${values.count}-${values.project}`);
+const coverage = join(directory, 'coverage.jsonl');
+const results = join(directory, 'results.jsonl');
+const samplePath = join(directory, 'sample.json');
+/** Files that execute a fault run in this number: those of its folder come first, and most faults end there. */
+const FIRST = 8;
+const LONGEST_MS = 15 * 60_000;
+
+interface Result {
+  readonly fault: string;
+  readonly state: 'killed' | 'survived' | 'not executed';
+  readonly by?: string;
+}
+
+mkdirSync(directory, { recursive: true });
+const sample = sampleOf(root, Number(values.count), Number(values.seed));
+writeFileSync(samplePath, JSON.stringify(sample));
+
+const linesOf = <T>(path: string): T[] =>
+  existsSync(path)
+    ? readFileSync(path, 'utf8')
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as T)
+    : [];
+
+/** Runs test files; the first failure ends it. @returns the file that failed, or '' if only the run failed */
+async function failureOf(files: readonly string[], fault: number, lane = 0): Promise<string | undefined> {
+  const report = join(directory, `report-${lane}.json`);
+  rmSync(report, { force: true });
+  const config = 'packages/server/test/mutation/sample.vitest.ts';
+  const child = spawn(
+    'npx',
+    ['vitest', 'run', '--config', config, '--project', values.project, '--bail=1', ...files],
+    {
+      cwd: root,
+      detached: true,
+      stdio: fault === 0 ? 'inherit' : 'ignore',
+      env: {
+        ...process.env,
+        MUTATION_SAMPLE: samplePath,
+        MUTATION_COVERAGE: coverage,
+        MUTATION_REPORT: report,
+        MUTATION_FAULT: String(fault),
+      },
+    },
+  );
+  // A fault may keep the tests from ending; they run in a group of their own.
+  const timer = setTimeout(() => process.kill(-(child.pid ?? 0), 'SIGKILL'), LONGEST_MS);
+  const code = await new Promise<number | null>((resolve) => child.once('exit', resolve));
+  clearTimeout(timer);
+  if (code === 0) return undefined;
+  interface Report {
+    readonly testResults?: readonly { readonly name: string; readonly status: string }[];
+  }
+  const { testResults = [] } = linesOf<Report>(report)[0] ?? {};
+  const failed = testResults.find(({ status }) => status === 'failed');
+  return failed ? relative(root, failed.name) : '';
+}
+
+/** How many folders the paths have in common. */
+function nearness(a: string, b: string): number {
+  const [left, right] = [dirname(a).split('/'), dirname(b).split('/')];
+  const different = left.findIndex((name, at) => name !== right[at]);
+  return different === -1 ? left.length : different;
+}
+
+const keyOf = ({ file, line, original, replacement, nth }: Mutant): string =>
+  `${file}:${line} ${original} → ${replacement} (${nth})`;
+
+if (!existsSync(coverage)) {
+  const failed = await failureOf(positionals.length > 0 ? positionals : ['packages'], 0);
+  if (failed !== undefined) {
+    rmSync(coverage, { force: true });
+    throw new Error(`the tests fail without a fault: ${failed}`);
+  }
+}
+const covered = linesOf<Covered>(coverage);
+const byLoading = new Set(covered.flatMap(({ loading }) => loading));
+
+async function resultOf(fault: Mutant, lane: number): Promise<Result> {
+  const executing = covered.filter(({ executed }) => byLoading.has(fault.id) || executed.includes(fault.id));
+  const files = executing
+    .toSorted((a, b) => nearness(b.test, fault.file) - nearness(a.test, fault.file) || a.ms - b.ms)
+    .map(({ test }) => test);
+  if (files.length === 0) return { fault: keyOf(fault), state: 'not executed' };
+  for (const part of [files.slice(0, FIRST), files.slice(FIRST)]) {
+    const by = part.length > 0 ? await failureOf(part, fault.id, lane) : undefined;
+    if (by !== undefined) return { fault: keyOf(fault), state: 'killed', by };
+  }
+  return { fault: keyOf(fault), state: 'survived' };
+}
+
+const resultsByFault = new Map(linesOf<Result>(results).map((result) => [result.fault, result]));
+const open = sample.faults.filter((fault) => !resultsByFault.has(keyOf(fault))).values();
+async function work(lane: number): Promise<void> {
+  for (const fault of open) {
+    const result = await resultOf(fault, lane);
+    resultsByFault.set(result.fault, result);
+    appendFileSync(results, `${JSON.stringify(result)}\n`);
+    process.stdout.write(
+      `${resultsByFault.size}/${sample.faults.length} ${result.state}: ${result.fault.split('\n')[0]}\n`,
+    );
+  }
+}
+await Promise.all([work(1), work(2)]);
+
+for (const state of ['survived', 'not executed'] as const) {
+  const those = [...resultsByFault.values()].filter((result) => result.state === state);
+  process.stdout.write(`\n${state} (${those.length}):\n${those.map(({ fault }) => `  ${fault}\n`).join('')}`);
+}
+const killed = [...resultsByFault.values()].filter(({ state }) => state === 'killed').length;
+process.stdout.write(`\nkilled: ${killed} of ${resultsByFault.size}\n`);

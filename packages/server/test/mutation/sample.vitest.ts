@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs';
+import { relative } from 'node:path';
+import base from '../../../../vitest.config.ts';
+import type { Sample } from './sample-files.ts';
+
+/** The suites of vitest.config.ts on sources with faults, for sample.ts. */
+const root = process.cwd();
+const { texts } = JSON.parse(readFileSync(process.env['MUTATION_SAMPLE'] ?? '', 'utf8')) as Sample;
+// The global setup is loaded in this process, where no fault is active.
+Object.assign(globalThis, { __m: () => false, __l: (condition: unknown) => condition });
+
+const faults = {
+  name: 'faults',
+  enforce: 'pre' as const,
+  transform(_code: string, id: string) {
+    const code = texts[relative(root, id)];
+    return code === undefined ? undefined : { code, map: null };
+  },
+};
+
+const { projects = [], ...test } = base.test ?? {};
+export default {
+  ...base,
+  root,
+  test: {
+    ...test,
+    reporters: ['default', ['json', { outputFile: process.env['MUTATION_REPORT'] ?? '/dev/null' }]],
+    projects: (projects as { test: object }[]).map((project) => ({
+      ...project,
+      root,
+      plugins: [faults],
+      test: { ...project.test, setupFiles: ['packages/server/test/mutation/sample-setup.ts'] },
+    })),
+  },
+};
