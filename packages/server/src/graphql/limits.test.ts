@@ -33,7 +33,7 @@ function chain(length: number, type: string, last: string): string {
   ].join(' ');
 }
 
-/** Following every spread would never end; a busy machine may need a while for the rest. */
+/** Generous, for busy machines: following every spread would never end. */
 const MOST_MS = 1000;
 
 const group = 'group(input: {scope: {tenant: organization, id: "x"}, id: "x"})';
@@ -48,7 +48,7 @@ describe('fragments that multiply', () => {
       'in an operation that does not run',
       `query A { __typename } query B { ...F0 } ${chain(90, 'Query', '__typename')}`,
     ],
-  ])('are refused without following each spread, %s', async (_, query) => {
+  ])('are refused without following every spread: %s', async (_, query) => {
     const operationName = query.includes('query A') ? 'A' : undefined;
     const { result, blockedMs } = await leastToll(MOST_MS, () => post({ query, operationName }));
     expect(result.code).toBe('QUERY_TOO_COMPLEX');

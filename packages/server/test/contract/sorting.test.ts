@@ -6,7 +6,7 @@ import { startApp, type TestApp } from '../support/app/app.ts';
 import { house, isOfInstallation, type House } from './world.ts';
 
 /**
- * Every list in every order that it offers (conventions §7): pages that follow a cursor have each row once and in the
+ * Every list in every order that it offers (conventions §7): paging with a cursor returns each row exactly once, in the
  * order of the whole list, including rows without a value.
  */
 let app: TestApp;
@@ -17,7 +17,7 @@ beforeAll(async () => {
   home = await house(app);
   const { scope } = home.places.accountProject;
   const as = { token: home.person.token };
-  // The keys of the house have no expiry, and only one was used.
+  // No key of the house expires, and only one has been used, so these two are added.
   for (const days of [2, 1]) {
     const expiresAt = new Date(app.clock.now().getTime() + days * 86_400_000).toISOString();
     await app.must('createApiKey', { scope, name: `Key ${days}`, expiresAt }, as);
@@ -48,7 +48,7 @@ describe.each(orders)('%s by %s', (name, sortField, op) => {
     const input = {
       scope: place?.scope,
       ...('resourceId' in op.input && { resourceId: resources[0] }),
-      // The versions of the policy of this project.
+      // For the list of policy versions: the id of the project.
       ...('id' in op.input && { id: place?.scope.id.split(':')[1] }),
     };
     const answer = await app.raw(name, { ...input, sortField, ...more }, { token: home.person.token });
@@ -69,7 +69,7 @@ describe.each(orders)('%s by %s', (name, sortField, op) => {
     const times = whole
       .map((item) => item[sortField])
       .filter((value): value is string | null => value === null || isTime(value));
-    // A row without a time comes after all others, and first in the reverse order.
+    // A row without a time comes last in ascending order, first in descending order.
     const numbers = times.map((value) => (value === null ? Infinity : Date.parse(value)));
     const sorted = [...numbers].sort((a, b) => (a === b ? 0 : a - b));
     expect(numbers).toEqual(sortOrder === 'ASC' ? sorted : sorted.reverse());
@@ -78,7 +78,7 @@ describe.each(orders)('%s by %s', (name, sortField, op) => {
 
 const isTime = (value: unknown): boolean => typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value);
 
-it('covers every list, and one with rows that lack a value', async () => {
+it('covers more than 30 orders, and a list where some rows have no value', async () => {
   expect(orders.length).toBeGreaterThan(30);
   const { scope } = home.places.accountProject;
   const { items } = await app.must('apiKeys', { scope, limit: 100 }, { token: home.person.token });

@@ -2,24 +2,25 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { instrument, type Mutant } from './instrument.ts';
 
-/** A sample of faults over the whole service, and the sources with them. */
+/** A sample of faults from the whole service, and the sources with those faults built in. */
 export interface Sample {
   readonly faults: readonly Mutant[];
-  /** Texts by path. They hold further faults, which are never active. */
+  /** Source texts by path. They also contain faults outside the sample, which are never activated. */
   readonly texts: Readonly<Record<string, string>>;
 }
 
-/** What a test file executes. */
-export interface Covered {
+/** The faults that a test file reaches. */
+export interface FileCoverage {
   readonly test: string;
   readonly ms: number;
-  readonly executed: readonly number[];
+  readonly reached: readonly number[];
+  /** Faults reached when the service is loaded. */
   readonly loading: readonly number[];
 }
 
 const sources = 'packages/server/src';
 
-/** The same faults for the same sources, count and seed. */
+/** Picks random faults; the same sources, count and seed always give the same ones. */
 export function sampleOf(root: string, count: number, seed: number): Sample {
   const paths = readdirSync(join(root, sources), { recursive: true })
     .map((name) => `${sources}/${String(name)}`)
@@ -48,7 +49,7 @@ export function sampleOf(root: string, count: number, seed: number): Sample {
   return { faults, texts };
 }
 
-/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
+/** Random numbers in [0, 1); the same seed gives the same sequence (mulberry32). */
 function randomNumbers(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

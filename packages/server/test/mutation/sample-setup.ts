@@ -2,31 +2,33 @@ import { appendFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { afterAll, expect } from 'vitest';
 import { activate, taken } from './active.ts';
-import type { Covered } from './sample-files.ts';
+import type { FileCoverage } from './sample-files.ts';
 
-/**
- * Runs before each test file of sample.ts. With MUTATION_FAULT it activates that fault; otherwise it notes, in
- * MUTATION_COVERAGE, which faults the file executes.
+/*
+ * Runs before each test file that sample.ts starts. With MUTATION_FAULT it activates that fault; otherwise it records, in
+ * MUTATION_COVERAGE, which faults the file reaches.
  */
+
 declare global {
-  /** The faults that the loading of the service executes: each test file depends on them. */
-  var executedByLoading: ReadonlySet<number> | undefined;
+  /** Faults reached by loading the service, and so relevant to every test file. */
+  var reachedByLoading: ReadonlySet<number> | undefined;
 }
 
 const fault = Number(process.env['MUTATION_FAULT'] ?? 0);
 activate(fault);
 if (fault === 0) {
-  // Loaded before the first file, which would otherwise be the only one that executes these.
-  if (!globalThis.executedByLoading) {
+  // The service is loaded only once per worker; otherwise only the first file would count as reaching these.
+  if (!globalThis.reachedByLoading) {
     await import('../support/app/app.ts');
-    globalThis.executedByLoading = taken();
+    globalThis.reachedByLoading = taken();
   }
+  // Discards what was recorded so far.
   taken();
   const began = performance.now();
-  const loading = [...globalThis.executedByLoading];
+  const loading = [...globalThis.reachedByLoading];
   afterAll(() => {
     const test = relative(process.cwd(), expect.getState().testPath ?? '');
-    const line: Covered = { test, ms: performance.now() - began, executed: [...taken()], loading };
+    const line: FileCoverage = { test, ms: performance.now() - began, reached: [...taken()], loading };
     appendFileSync(process.env['MUTATION_COVERAGE'] ?? '', `${JSON.stringify(line)}\n`);
   });
 }

@@ -3,13 +3,13 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileS
 import { dirname, join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Mutant } from './instrument.ts';
-import { sampleOf, type Covered } from './sample-files.ts';
+import { sampleOf, type FileCoverage } from './sample-files.ts';
 
 /**
- * Faults spread over the whole service: `npm run mutation:sample` (`-- --count=200`, `--seed=1`,
- * `--project=exhaustive`, and parts of the paths of the tests).
- * Runs the suite once to learn which test files execute which fault, then, for each fault, these files until one fails.
- * Results are kept in dist/mutation-sample, and an interrupted run continues there.
+ * Tests random faults from the whole service: `npm run mutation:sample` (`-- --count=200`, `--seed=1`,
+ * `--project=exhaustive`, and filters for the test paths).
+ * Runs the suite once to learn which test files reach which fault; then, for each fault, runs those files until one fails.
+ * Results are kept in dist/mutation-sample, and an interrupted run continues from them.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -24,8 +24,9 @@ const directory = join(root, 'dist/mutation-sample', `${values.seed}-${values.co
 const coverage = join(directory, 'coverage.jsonl');
 const results = join(directory, 'results.jsonl');
 const samplePath = join(directory, 'sample.json');
-/** Files that execute a fault run in this number: those of its folder come first, and most faults end there. */
-const FIRST = 8;
+/** How many of a fault's files run first, the nearest ones; most faults are killed there. */
+const FIRST_FILES = 8;
+/** A run that takes longer is killed, and counts as a failure. */
 const LONGEST_MS = 15 * 60_000;
 
 interface Result {
@@ -35,8 +36,18 @@ interface Result {
 }
 
 mkdirSync(directory, { recursive: true });
-const sample = sampleOf(root, Number(values.count), Number(values.seed));
-writeFileSync(samplePath, JSON.stringify(sample));
+const sample = sampleOf(root, integer(values.count), integer(values.seed));
+const content = JSON.stringify({ ...sample, tests: positionals });
+if (!existsSync(samplePath) || readFileSync(samplePath, 'utf8') !== content) {
+  // The sources or the test files differ from those of the last run.
+  for (const path of [coverage, results]) rmSync(path, { force: true });
+  writeFileSync(samplePath, content);
+}
+
+function integer(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new Error(`${text} is not a number`);
+  return Number(text);
+}
 
 const linesOf = <T>(path: string): T[] =>
   existsSync(path)
@@ -46,7 +57,11 @@ const linesOf = <T>(path: string): T[] =>
         .map((line) => JSON.parse(line) as T)
     : [];
 
-/** Runs test files; the first failure ends it. @returns the file that failed, or '' if only the run failed */
+/**
+ * Runs test files up to the first failure.
+ *
+ * @returns the file that failed; '' if the run failed but no file did; undefined if all passed
+ */
 async function failureOf(files: readonly string[], fault: number, lane = 0): Promise<string | undefined> {
   const report = join(directory, `report-${lane}.json`);
   rmSync(report, { force: true });
@@ -67,7 +82,7 @@ async function failureOf(files: readonly string[], fault: number, lane = 0): Pro
       },
     },
   );
-  // A fault may keep the tests from ending; they run in a group of their own.
+  // A fault may keep the tests from ending, so they run in a process group of their own.
   const timer = setTimeout(() => process.kill(-(child.pid ?? 0), 'SIGKILL'), LONGEST_MS);
   const code = await new Promise<number | null>((resolve) => child.once('exit', resolve));
   clearTimeout(timer);
@@ -80,7 +95,7 @@ async function failureOf(files: readonly string[], fault: number, lane = 0): Pro
   return failed ? relative(root, failed.name) : '';
 }
 
-/** How many folders the paths have in common. */
+/** How many leading folders the two paths share. */
 function nearness(a: string, b: string): number {
   const [left, right] = [dirname(a).split('/'), dirname(b).split('/')];
   const different = left.findIndex((name, at) => name !== right[at]);
@@ -94,19 +109,21 @@ if (!existsSync(coverage)) {
   const failed = await failureOf(positionals.length > 0 ? positionals : ['packages'], 0);
   if (failed !== undefined) {
     rmSync(coverage, { force: true });
-    throw new Error(`the tests fail without a fault: ${failed}`);
+    throw new Error(`the tests fail even without a fault: ${failed || 'no file is named'}`);
   }
 }
-const covered = linesOf<Covered>(coverage);
-const byLoading = new Set(covered.flatMap(({ loading }) => loading));
+const covered = linesOf<FileCoverage>(coverage);
+const reachedByLoading = new Set(covered.flatMap(({ loading }) => loading));
 
 async function resultOf(fault: Mutant, lane: number): Promise<Result> {
-  const executing = covered.filter(({ executed }) => byLoading.has(fault.id) || executed.includes(fault.id));
-  const files = executing
+  const reaching = covered.filter(
+    ({ reached }) => reachedByLoading.has(fault.id) || reached.includes(fault.id),
+  );
+  const files = reaching
     .toSorted((a, b) => nearness(b.test, fault.file) - nearness(a.test, fault.file) || a.ms - b.ms)
     .map(({ test }) => test);
   if (files.length === 0) return { fault: keyOf(fault), state: 'not executed' };
-  for (const part of [files.slice(0, FIRST), files.slice(FIRST)]) {
+  for (const part of [files.slice(0, FIRST_FILES), files.slice(FIRST_FILES)]) {
     const by = part.length > 0 ? await failureOf(part, fault.id, lane) : undefined;
     if (by !== undefined) return { fault: keyOf(fault), state: 'killed', by };
   }

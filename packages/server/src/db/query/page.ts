@@ -36,7 +36,7 @@ const literalClause = (clause: 'limit' | 'offset', count: number): SQL => sql.ra
 /** Selected in addition to the columns of the entity. */
 interface PageRow extends Row {
   readonly cursor_value: string;
-  /** Its own name, because the column of the id may have another: a member has the id of the user. */
+  /** Selected under a fixed name, because the id column differs: for a member it is the id of the user. */
   readonly cursor_id: string;
   readonly total?: number;
   readonly version?: string | null;

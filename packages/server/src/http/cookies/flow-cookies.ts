@@ -89,11 +89,11 @@ export function writeFlowCookies(reply: FastifyReply, https: boolean, effect: Fl
 const flowPages =
   /^\/(?:api\/auth\/project\/(?:sign-in|second-factor|enrolment|organization|consent|respond|github|providers\/[\w-]+)|hosted\/(?:cli-sign-in|connect-provider|sign-out|signed-out))(?=\?(?!.*\bflow=)|$)/;
 
-/** The URL, with the flow of this secret or token: another tab of the browser may be in another flow. */
+/** Adds the id of the flow of this secret or token to the URL, because another tab may be in another flow. */
 export const inFlow = (url: string, secretOrToken: string): string =>
   `${url}${url.includes('?') ? '&' : '?'}flow=${flowIdOf(secretOrToken)}`;
 
-/** The URL, which names the flow if its page belongs to one. */
+/** Adds the flow to the URL if the page belongs to one and the URL names none yet. */
 export function urlWithFlow(appUrl: string, url: string, secret: string | null): string {
   const path = url.startsWith(`${appUrl}/`) ? url.slice(appUrl.length) : url;
   if (secret === null || !flowPages.test(path)) return url;

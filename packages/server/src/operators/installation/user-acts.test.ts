@@ -106,7 +106,7 @@ describe.each(storyTransports(import.meta))('acts on users over %s', (via) => {
     expect((await act('reactivateUser', userId)).data).toMatchObject({ status: 'disabled' });
   });
 
-  test('an address that the suspended user did not verify gets no mail, because it may be that of a stranger', async () => {
+  test('an address that the suspended user has not verified gets no mail, because it may belong to someone else', async () => {
     const unverified = await app.person({ verified: false });
     expect((await act('suspendUser', unverified.userId)).ok).toBe(true);
     await app.app.flushMails();
@@ -167,7 +167,7 @@ describe.each(storyTransports(import.meta))('acts on users over %s', (via) => {
   const needsFactor = async () => ((await signIn(bob)).data as { mfaRequired: boolean }).mfaRequired;
 
   test('a lost second factor is removed after a day, with all sessions', async () => {
-    // Neither without a second factor, nor without a passkey.
+    // Refused, with or without `passkeys`: the user has neither a second factor nor a passkey.
     for (const passkeys of [false, true])
       expect(await act('resetUserSecondFactor', bob.userId, { passkeys })).toMatchObject({
         code: 'INVALID_STATE',

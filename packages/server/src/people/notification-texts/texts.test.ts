@@ -3,7 +3,7 @@ import { languages } from '../../languages.ts';
 import { OperatorAct } from '../../schema/operators/operator.ts';
 import { textOf, type NotifiedType, type TextParams } from './texts.ts';
 
-/** Parameters of each type that lead to different texts. Values are recognized in the text by their spelling. */
+/** For each type, one set of parameters per text. Values are in capitals (years for times), to be found in any language. */
 type Samples = { readonly [T in NotifiedType]: readonly TextParams[T][] };
 
 const time = new Date('2026-03-04T05:06:00Z');
@@ -70,7 +70,7 @@ const valuesIn = (text: string): string[] => [...new Set(text.match(/[A-Z]{3,}|2
 describe.each(types)('the texts of %s', (type) => {
   const english = textsOf('en', type);
 
-  it('differ for each case', () => {
+  it('differ from case to case', () => {
     expect(new Set(english).size).toBe(english.length);
   });
 
@@ -80,7 +80,7 @@ describe.each(types)('the texts of %s', (type) => {
       expect(valuesIn(text)).toEqual(valuesIn(english[at] ?? ''));
       for (const missing of ['undefined', 'null', '[object', '«»', '“”', '„“', '« »'])
         expect(text).not.toContain(missing);
-      // An omitted value leaves no gap.
+      // An omitted value leaves no double space.
       expect(text).not.toMatch(/ {2}/);
     }
   });

@@ -31,9 +31,10 @@ type OrganizationDecision =
       readonly asked: AppRequest;
     };
 
-/** What the user can choose from; `withoutOrganization`: they may also sign in for none, as a user of the project itself who is no member of its owner. */
+/** What the user can choose from. */
 interface SignInChoices {
   readonly organizations: readonly AppOrganization[];
+  /** They use the project directly, and are not a member of its owner. */
   readonly withoutOrganization: boolean;
 }
 

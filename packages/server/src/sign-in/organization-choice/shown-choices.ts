@@ -5,7 +5,7 @@ import type { IdentifiedPerson } from '../flow/flow-data.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { organizations } from '../../schema/tenants/organization.ts';
 
-/** What the pages show of the organizations of a user; `withoutOrganization`: they may also sign in for none. */
+/** The organizations that the pages offer a user; `withoutOrganization`: they may also sign in without one. */
 export interface ShownChoices {
   readonly organizations: readonly {
     readonly id: string;

@@ -174,7 +174,7 @@ describe('the subject', () => {
     expect(key.body).toEqual({ decision: true, context: { reason: 'ALLOWED', permission: 'Role:Query' } });
     // A key is not the user who made it.
     expect((await ask(about(user(owner.userId)), reader)).status).toBe(403);
-    // Nor is a user with the id of the key the key.
+    // And a user id that equals the id of the key does not stand for the key.
     expect((await ask(about(user(idOfKey(reader))), reader)).status).toBe(403);
     const otherKey = { type: 'apiKey', id: idOfKey(gateway) };
     expect((await ask(about(otherKey), reader)).body).toEqual(inactive);
