@@ -4,7 +4,7 @@ import { Fault, usageFault } from '../fault.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { askText } from './prompt.ts';
 
-/** @throws Fault, before anything is sent, if a change needs a confirmation and there is no terminal to ask on */
+/** @throws Fault before the request is sent, if a change needs confirmation and there is no terminal to ask in */
 export function assertCanConfirm({ flags, terminal }: Run): void {
   if (flags.yes || flags.dryRun || terminal.canAsk) return;
   throw usageFault(

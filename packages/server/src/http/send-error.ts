@@ -15,7 +15,7 @@ type Onward = { readonly redirectTo: string } | { readonly page: (language: Lang
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** The URL, which names the flow of the request if it is the one of a page that shows a flow. */
+    /** Adds the flow of the request to the URL if its page belongs to a flow. */
     urlWithFlow?: (url: string, request: FastifyRequest) => string;
     /** Where a browser can go on whose step was refused; null: nowhere that this service knows. Set by `pages/`. */
     onward?: (request: FastifyRequest) => Promise<Onward | null>;

@@ -44,10 +44,9 @@ describe.each(orders)('%s by %s', (name, sortField, op) => {
     const place = (op.tenants ?? [])
       .map((tenant) => home.places[tenant])
       .find((candidate) => candidate !== undefined);
-    const resources = home.places.accountProject.rows['Resource']?.live ?? [];
     const input = {
       scope: place?.scope,
-      ...('resourceId' in op.input && { resourceId: resources[0] }),
+      ...('resourceId' in op.input && { resourceId: place?.rows['Resource']?.live[0] }),
       // For the list of policy versions: the id of the project.
       ...('id' in op.input && { id: place?.scope.id.split(':')[1] }),
     };

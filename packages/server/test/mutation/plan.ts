@@ -102,8 +102,9 @@ export type Line =
   | { readonly kind: 'lived'; readonly mutant: string; readonly test: string }
   | { readonly kind: 'finished'; readonly test: string };
 
-export function readLines(path: string): Line[] {
+/** The whole lines of a file; none if it does not exist. A line that an ended run left unfinished does not count. */
+export function readLines<T = Line>(path: string): T[] {
   if (!existsSync(path)) return [];
   const whole = readFileSync(path, 'utf8').split('\n').slice(0, -1);
-  return whole.map((line) => JSON.parse(line) as Line);
+  return whole.map((line) => JSON.parse(line) as T);
 }

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { chanceFrom } from '../support/cases/chance.ts';
 import { instrument, type Mutant } from './instrument.ts';
 
 /** A sample of faults from the whole service, and the sources with those faults built in. */
@@ -30,12 +31,9 @@ export function sampleOf(root: string, count: number, seed: number): Sample {
   const places = paths.flatMap((path) =>
     instrument(path, sourceOf(path), 0).mutants.map(({ id }) => ({ path, id })),
   );
-  const random = randomNumbers(seed);
+  const chance = chanceFrom(seed);
   const chosen = new Set<(typeof places)[number]>();
-  while (chosen.size < Math.min(count, places.length)) {
-    const place = places[Math.floor(random() * places.length)];
-    if (place) chosen.add(place);
-  }
+  while (chosen.size < Math.min(count, places.length)) chosen.add(chance.pick(places));
   const faults: Mutant[] = [];
   const texts: Record<string, string> = {};
   let firstId = 1;
@@ -47,15 +45,4 @@ export function sampleOf(root: string, count: number, seed: number): Sample {
     firstId += mutants.length;
   }
   return { faults, texts };
-}
-
-/** Random numbers in [0, 1); the same seed gives the same sequence (mulberry32). */
-function randomNumbers(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

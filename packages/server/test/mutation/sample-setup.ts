@@ -2,6 +2,7 @@ import { appendFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { afterAll, expect } from 'vitest';
 import { activate, taken } from './active.ts';
+import { root } from './plan.ts';
 import type { FileCoverage } from './sample-files.ts';
 
 /*
@@ -27,7 +28,7 @@ if (fault === 0) {
   const began = performance.now();
   const loading = [...globalThis.reachedByLoading];
   afterAll(() => {
-    const test = relative(process.cwd(), expect.getState().testPath ?? '');
+    const test = relative(root, expect.getState().testPath ?? '');
     const line: FileCoverage = { test, ms: performance.now() - began, reached: [...taken()], loading };
     appendFileSync(process.env['MUTATION_COVERAGE'] ?? '', `${JSON.stringify(line)}\n`);
   });

@@ -3,6 +3,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileS
 import { dirname, join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Mutant } from './instrument.ts';
+import { keyOf, readLines, root } from './plan.ts';
 import { sampleOf, type FileCoverage } from './sample-files.ts';
 
 /**
@@ -19,7 +20,6 @@ const { values, positionals } = parseArgs({
     project: { type: 'string', default: 'fast' },
   },
 });
-const root = process.cwd();
 const directory = join(root, 'dist/mutation-sample', `${values.seed}-${values.count}-${values.project}`);
 const coverage = join(directory, 'coverage.jsonl');
 const results = join(directory, 'results.jsonl');
@@ -31,6 +31,7 @@ const LONGEST_MS = 15 * 60_000;
 
 interface Result {
   readonly fault: string;
+  readonly line: number;
   readonly state: 'killed' | 'survived' | 'not executed';
   readonly by?: string;
 }
@@ -49,13 +50,9 @@ function integer(text: string): number {
   return Number(text);
 }
 
-const linesOf = <T>(path: string): T[] =>
-  existsSync(path)
-    ? readFileSync(path, 'utf8')
-        .split('\n')
-        .filter(Boolean)
-        .map((line) => JSON.parse(line) as T)
-    : [];
+interface Report {
+  readonly testResults: readonly { readonly name: string; readonly status: string }[];
+}
 
 /**
  * Runs test files up to the first failure.
@@ -87,10 +84,8 @@ async function failureOf(files: readonly string[], fault: number, lane = 0): Pro
   const code = await new Promise<number | null>((resolve) => child.once('exit', resolve));
   clearTimeout(timer);
   if (code === 0) return undefined;
-  interface Report {
-    readonly testResults?: readonly { readonly name: string; readonly status: string }[];
-  }
-  const { testResults = [] } = linesOf<Report>(report)[0] ?? {};
+  if (!existsSync(report)) return '';
+  const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as Report;
   const failed = testResults.find(({ status }) => status === 'failed');
   return failed ? relative(root, failed.name) : '';
 }
@@ -102,9 +97,6 @@ function nearness(a: string, b: string): number {
   return different === -1 ? left.length : different;
 }
 
-const keyOf = ({ file, line, original, replacement, nth }: Mutant): string =>
-  `${file}:${line} ${original} → ${replacement} (${nth})`;
-
 if (!existsSync(coverage)) {
   const failed = await failureOf(positionals.length > 0 ? positionals : ['packages'], 0);
   if (failed !== undefined) {
@@ -112,7 +104,7 @@ if (!existsSync(coverage)) {
     throw new Error(`the tests fail even without a fault: ${failed || 'no file is named'}`);
   }
 }
-const covered = linesOf<FileCoverage>(coverage);
+const covered = readLines<FileCoverage>(coverage);
 const reachedByLoading = new Set(covered.flatMap(({ loading }) => loading));
 
 async function resultOf(fault: Mutant, lane: number): Promise<Result> {
@@ -122,15 +114,16 @@ async function resultOf(fault: Mutant, lane: number): Promise<Result> {
   const files = reaching
     .toSorted((a, b) => nearness(b.test, fault.file) - nearness(a.test, fault.file) || a.ms - b.ms)
     .map(({ test }) => test);
-  if (files.length === 0) return { fault: keyOf(fault), state: 'not executed' };
+  const named = { fault: keyOf(fault), line: fault.line };
+  if (files.length === 0) return { ...named, state: 'not executed' };
   for (const part of [files.slice(0, FIRST_FILES), files.slice(FIRST_FILES)]) {
     const by = part.length > 0 ? await failureOf(part, fault.id, lane) : undefined;
-    if (by !== undefined) return { fault: keyOf(fault), state: 'killed', by };
+    if (by !== undefined) return { ...named, state: 'killed', by };
   }
-  return { fault: keyOf(fault), state: 'survived' };
+  return { ...named, state: 'survived' };
 }
 
-const resultsByFault = new Map(linesOf<Result>(results).map((result) => [result.fault, result]));
+const resultsByFault = new Map(readLines<Result>(results).map((result) => [result.fault, result]));
 const open = sample.faults.filter((fault) => !resultsByFault.has(keyOf(fault))).values();
 async function work(lane: number): Promise<void> {
   for (const fault of open) {
@@ -146,7 +139,9 @@ await Promise.all([work(1), work(2)]);
 
 for (const state of ['survived', 'not executed'] as const) {
   const those = [...resultsByFault.values()].filter((result) => result.state === state);
-  process.stdout.write(`\n${state} (${those.length}):\n${those.map(({ fault }) => `  ${fault}\n`).join('')}`);
+  process.stdout.write(
+    `\n${state} (${those.length}):\n${those.map(({ fault, line }) => `  line ${line} of ${fault}\n`).join('')}`,
+  );
 }
 const killed = [...resultsByFault.values()].filter(({ state }) => state === 'killed').length;
 process.stdout.write(`\nkilled: ${killed} of ${resultsByFault.size}\n`);

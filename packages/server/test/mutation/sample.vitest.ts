@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import base from '../../../../vitest.config.ts';
+import { root } from './plan.ts';
 import type { Sample } from './sample-files.ts';
 
 /** Runs the suites of vitest.config.ts against the sources with faults; used by sample.ts. */
-const root = process.cwd();
 const { texts } = JSON.parse(readFileSync(process.env['MUTATION_SAMPLE'] ?? '', 'utf8')) as Sample;
 // The global setup loads the same sources in this process, so it needs the functions too; no fault is active here.
 Object.assign(globalThis, { __m: () => false, __l: (condition: unknown) => condition });

@@ -60,7 +60,7 @@ export const eventType = <S extends z.ZodType<Record<string, unknown>>>(
   optIn: false,
 });
 
-export const optIn = (always: EventType): EventType => ({ ...always, optIn: true });
+export const optIn = (type: EventType): EventType => ({ ...type, optIn: true });
 
 export function createUpdateDelete<S extends z.ZodType<Record<string, unknown>>>(
   noun: string,
