@@ -16,12 +16,8 @@ const notice = '// Generated from the OpenAPI document by scripts/client.ts. Do 
  * this client do not call them.
  */
 const isForPrograms = (op: NamedOperation): boolean =>
-  (op.status ?? 200) < 300 &&
-  !op.forBrowsers &&
-  op.takesForm === undefined &&
-  op.headers === undefined &&
-  !op.authzen;
-const called = operations.filter((op) => isForPrograms(op) || op.oauth === 'endpoint');
+  (op.status ?? 200) < 300 && !op.forBrowsers && op.takesForm === undefined && op.protocol === undefined;
+const called = operations.filter((op) => isForPrograms(op) || op.protocol === 'oauth');
 
 const isPaged = (op: NamedOperation): boolean => 'cursor' in op.input;
 const isFeed = (op: NamedOperation): boolean => op.name === 'events';

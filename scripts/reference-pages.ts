@@ -79,7 +79,7 @@ function inputTable(op: NamedOperation, input: JsonSchema): string {
   const inPath = new Set([...op.path.matchAll(/:([A-Za-z]+)/g)].map(([, name]) => name));
   const inQuery = op.method === 'GET' || op.method === 'DELETE';
   const place = (name: string): string => {
-    if (inPath.has(name) || (name === 'scope' && op.authzen)) return 'path';
+    if (inPath.has(name) || (name === 'scope' && op.protocol === 'authzen')) return 'path';
     if (inQuery && name === 'scope' && op.scoped) return 'query (`tenant`, `scopeId`)';
     return inQuery ? 'query' : 'body';
   };

@@ -71,7 +71,6 @@ const op = (more: Partial<NamedOperation> = {}): NamedOperation =>
     name: 'x',
     access: 'Role:Query',
     kind: 'query',
-    unknownScopeIsAnAnswer: false,
     stepUp: false,
     ...more,
   }) as NamedOperation;
@@ -137,7 +136,7 @@ describe('who may enter a scope', () => {
     ],
   ])('%s', (_, given, expected) => {
     expect(enter(given)).toBe(expected);
-    expect(enter(given, { unknownScopeIsAnAnswer: true })).toBe('passes');
+    expect(enter(given, { admits: ['outsider'] })).toBe('passes');
   });
 });
 

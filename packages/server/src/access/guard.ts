@@ -24,16 +24,16 @@ const suspended = (): DoorwardError =>
   });
 
 /** Whether a suspended organization still allows the operation to a member, or to its owners. */
-const remainsOpen = (
-  { whileSuspended }: NamedOperation,
-  { beforeSuspension, subject }: CallerRights,
-): boolean =>
+const remainsOpen = ({ admits = [] }: NamedOperation, { beforeSuspension, subject }: CallerRights): boolean =>
   Boolean(beforeSuspension) &&
-  (whileSuspended === 'members' ||
-    (whileSuspended === 'owners' && subject.memberRoleId === ORGANIZATION_OWNER));
+  (admits.includes('suspended-member') ||
+    (admits.includes('suspended-owner') && subject.memberRoleId === ORGANIZATION_OWNER));
 
-const grantsFor = ({ whileSuspended }: NamedOperation, { grants, beforeSuspension }: CallerRights): Grants =>
-  (whileSuspended && beforeSuspension) || grants;
+const admitsSuspended = ({ admits = [] }: NamedOperation): boolean =>
+  admits.includes('suspended-member') || admits.includes('suspended-owner');
+
+const grantsFor = (op: NamedOperation, { grants, beforeSuspension }: CallerRights): Grants =>
+  beforeSuspension && admitsSuspended(op) ? beforeSuspension : grants;
 
 /** Whether the organization requires its provider and the caller came without it. Operators who act for a member are exempt. */
 const mustConnect = (principal: Principal, rights: CallerRights): boolean =>
@@ -45,8 +45,8 @@ const connectionRequired = (): DoorwardError =>
   });
 
 /** Whether the operation is about the person who signed in, and not about a scope. */
-const isOfPerson = ({ access, sessionOnly, whileBound }: NamedOperation): boolean =>
-  whileBound === undefined && (access === 'session' || sessionOnly === true);
+const isOfPerson = ({ access, sessionOnly, admits = [] }: NamedOperation): boolean =>
+  !admits.includes('bound-session') && (access === 'session' || sessionOnly === true);
 
 const ownWayRequired = (): DoorwardError =>
   fail('STEP_UP_REQUIRED', {
@@ -76,7 +76,7 @@ export function createGuard(
     isOutside: ({ rights }) => rights.grants.membership === 'outside',
 
     assertCanEnter(op, scopeAndRights, { address, isSelfService }) {
-      if (op.unknownScopeIsAnAnswer) return;
+      if (op.admits?.includes('outsider')) return;
       if (!scopeAndRights || scopeAndRights.rights.grants.membership === 'outside') throw unknownScope();
       const { scope, rights } = scopeAndRights;
       // From another network an operator is a stranger, so that a stolen session does not even show what it is worth.

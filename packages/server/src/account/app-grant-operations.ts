@@ -58,7 +58,7 @@ export const revokeMyAppGrant = mutation({
   description:
     'The app is signed out: its tokens are refused from now on. At its next sign-in you are asked again.',
   access: 'session',
-  keepsPermissions: true,
+  permissionChange: 'none',
   input: { id: uuid },
   output: AppGrant.schema,
   run: async (ctx) => {

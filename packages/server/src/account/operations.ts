@@ -25,8 +25,7 @@ export const me = query({
   rest: 'GET /me',
   summary: 'Read the signed-in user',
   access: 'session',
-  allowedDuringMfa: true,
-  whileBound: 'allowed',
+  admits: ['pending-mfa', 'bound-session'],
   input: {},
   output: Me,
   run: async (ctx) => {
@@ -52,7 +51,7 @@ export const changeMyPassword = mutation({
   description:
     'Ends all other sessions of the user. A wrong current password is a 401 that does not end this session.',
   access: 'session',
-  keepsPermissions: true,
+  permissionChange: 'none',
   input: {
     currentPassword: password.describe('Your current password.'),
     newPassword: password.meta({
@@ -135,7 +134,7 @@ export const exportMe = mutation({
     'A JSON file with a consistent snapshot. The export is a mutation, because it writes an audit entry.',
   access: 'session',
   stepUp: true,
-  keepsPermissions: true,
+  permissionChange: 'none',
   input: {},
   output: PersonalExport,
   limit: { class: 'export', key: () => '' },
@@ -191,7 +190,7 @@ export const addMyAuthenticationMethod = mutation({
     'You can sign in with it after you opened the mailed link. The answer is the same for an address of another user; only the mail differs.',
   access: 'session',
   stepUp: true,
-  keepsPermissions: true,
+  permissionChange: 'none',
   input: {
     provider: Provider.refine((provider) => provider === 'email', { params: { code: 'not_allowed' } }),
     providerId: email.meta({ description: 'The e-mail address.', examples: ['ada@work.example.com'] }),
@@ -253,7 +252,7 @@ export const revokeMyUserSession = mutation({
   summary: 'End one of your sessions',
   description: 'The service refuses its access and refresh tokens from now on.',
   access: 'session',
-  keepsPermissions: true,
+  permissionChange: 'none',
   input: { id: uuid },
   output: Session.schema,
   emits: 'session.revoked',

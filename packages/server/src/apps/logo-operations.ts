@@ -13,7 +13,7 @@ export const uploadProjectAppLogo = mutation({
   access: 'ProjectApp:Update',
   summary: 'Upload the logo of an app, or remove it',
   tenants: ['accountProject', 'organizationProject'],
-  keepsPermissions: true,
+  permissionChange: 'none',
   input: { scope: Scope, id: uuid, file: logoFile },
   output: ProjectApp.schema,
   target: ProjectApp,

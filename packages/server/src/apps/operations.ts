@@ -70,7 +70,7 @@ export const createProjectApp = mutation({
     'WEBHOOK_URL_NOT_ALLOWED',
   ],
   emits: 'project_app.created',
-  keepsPermissions: true,
+  permissionChange: 'none',
   prepare: ({ services, input }) => assertTargetAllowed(services, input),
   run: async (ctx) => {
     const { db, input, services } = ctx;
@@ -166,7 +166,7 @@ export const deleteProjectApp = mutation({
   input: { scope: Scope, id: uuid },
   output: ProjectApp.schema,
   target: ProjectApp,
-  keepsPermissions: true,
+  permissionChange: 'none',
   run: async (ctx) => {
     const deleted = await ctx.db.remove(ProjectApp, ctx.input.id);
     await removeLogos(ctx.tx, [deleted.id]);
@@ -194,7 +194,7 @@ export const rotateProjectAppSecret = mutation({
   target: ProjectApp,
   codes: ['INVALID_STATE'],
   emits: 'project_app.updated',
-  keepsPermissions: true,
+  permissionChange: 'none',
   run: async ({ db, input, services, tx }) => {
     const app = await lockApp({ tx, db }, input.id);
     if (!app.confidential) {

@@ -17,7 +17,7 @@ import { cutToSize } from './outbox/cut-to-size.ts';
 import type { Relay } from './outbox/relay.ts';
 
 /** The properties of an operation or a job that the recorder needs. */
-export type RecordedOperation = Pick<NamedOperation, 'name' | 'keepsPermissions' | 'groupCommit'>;
+export type RecordedOperation = Pick<NamedOperation, 'name' | 'permissionChange' | 'groupCommit'>;
 /** The caller of an operation, or a job, which has no address. */
 export type Author = Pick<MutationOrigin, 'scope' | 'principal' | 'caller'> & {
   readonly call: Pick<Call, 'userAgent' | 'requestId'> & { readonly address: string | null };
@@ -147,7 +147,7 @@ export function invalidateRights(
   { scope }: Author,
   { recordings, topics }: MutationNotes,
 ): void {
-  if (op.keepsPermissions) return;
+  if (op.permissionChange === 'none') return;
   if (scope) topics.add(`node:${scope.nodeId}`);
   for (const { node } of recordings) if (node) topics.add(`node:${node.id}`);
 }
@@ -168,7 +168,7 @@ function groupByNode(mutations: readonly MutationRecord[]): NodeBatch[] {
       batch.items.push({ mutation, recording, audited: recording === first || recording.audited === true });
       changedNodes.add(node.id);
     }
-    if (op.keepsPermissions) continue;
+    if (op.permissionChange === 'none') continue;
     for (const id of changedNodes) {
       const batch = batches.get(id);
       if (batch) batch.policyBumps++;

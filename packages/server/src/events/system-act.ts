@@ -29,7 +29,7 @@ export function createSystemActs(options: {
     const call = { address: null, userAgent: null, requestId: `job-${ids.random()}` };
     const notes = createNotes();
     const by = { scope: undefined, principal: null, call };
-    return commit(transaction, { name, keepsPermissions: true }, by, notes, (tx) =>
+    return commit(transaction, { name, permissionChange: 'none' }, by, notes, (tx) =>
       work({
         tx,
         record: (recording) => void notes.recordings.push({ actor: system, ...recording }),

@@ -28,7 +28,7 @@ declare module 'fastify' {
 
 /** Sends an error in the form that the client expects: JSON, an OAuth error, or a page. */
 export function sendError(error: DoorwardError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const refusal = request.route?.standardErrors?.refusal(error) ?? formAnswersOf(request)?.refusal?.(error);
+  const refusal = request.route?.refusal?.(error) ?? formAnswersOf(request)?.refusal?.(error);
   if (refusal) {
     const { body, headers, status } = refusal;
     const { location } = headers;

@@ -4,14 +4,15 @@ import { randomUUID } from 'node:crypto';
 import { METHODS, type IncomingHttpHeaders } from 'node:http';
 import type { AppOrigins } from '../access/credentials/app-origins.ts';
 import type { Config } from '../config/config.ts';
-import { fail } from '../errors.ts';
+import { fail, type DoorwardError } from '../errors.ts';
 import { createAnswerBudget } from '../kernel/output/answer-budget.ts';
 import { createRequestWork } from '../kernel/request-work.ts';
 import { credentialKey } from '../kernel/charge.ts';
 import type { Authentication, Call, Effects } from '../kernel/context.ts';
-import type { FormAnswers, Operation } from '../kernel/operation.ts';
+import type { FormAnswers, Protocol } from '../kernel/operation.ts';
+import type { BareReply } from '../kernel/output/reply.ts';
 import { requestSlot } from './admission/request-slot.ts';
-import { inProtocolOf, shownRequestId } from './authzen-rules.ts';
+import { inProtocolOf, shownRequestId } from './protocols/authzen.ts';
 import type { Authenticate } from './authenticate.ts';
 import { connectionOptions, limitConnections } from './connections/connections.ts';
 import { readCookie, writeCookie } from './cookies/cookies.ts';
@@ -70,16 +71,14 @@ declare module 'fastify' {
     readonly rate?: 'exempt' | 'network' | 'check' | 'fields' | undefined;
     readonly operation?: string;
     readonly cors?: Cors | undefined;
-    /** Names of the parameters of an OAuth endpoint. */
-    readonly oauth?: readonly string[] | undefined;
+    /** The standard whose requests the route reads, if they differ from ours. */
+    readonly protocol?: Protocol | undefined;
+    /** Whether a client may send its secret, and therefore `Basic` credentials. */
+    readonly takesClientSecret?: boolean | undefined;
     /** Whether a body may be a form too. */
     readonly takesForm?: true | FormAnswers | undefined;
-    /** Errors of a standard with a form of its own. */
-    readonly standardErrors?: Operation['standardErrors'] | undefined;
-    /** An endpoint of AuthZEN. */
-    readonly authzen?: true | undefined;
-    /** The body of a request is discarded. */
-    readonly ignoresBody?: true | undefined;
+    /** An error in the form of a standard, instead of the envelope. */
+    readonly refusal?: ((error: DoorwardError) => BareReply) | undefined;
     /** Whether a client that prefers HTML gets errors as a page. */
     readonly forBrowsers?: true | undefined;
   }
@@ -266,7 +265,7 @@ export function callOf(request: FastifyRequest, config: Config, transport: Call[
     flowCookie: flowSecretIn(request, https),
     ssoCookie: readCookie(request, 'sso', https),
     deviceCookie: readCookie(request, 'device', https),
-    repeated: request.route?.oauth ? repeatedIn(request.query) : [],
+    repeated: request.route?.protocol === 'oauth-authorization' ? repeatedIn(request.query) : [],
     originAllowed:
       site === 'same-origin' || (origin !== undefined && config.security.origins.includes(origin)),
     language: languageOf(request),

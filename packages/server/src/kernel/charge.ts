@@ -30,7 +30,8 @@ export function expectedCharge(
 ): Charge | null {
   const { ok } = call.authentication;
   const principal = call.authentication.ok ? call.authentication.principal : null;
-  if (op.access !== 'public' && (!ok || (principal?.mfaPending && !op.allowedDuringMfa))) return null;
+  if (op.access !== 'public' && (!ok || (principal?.mfaPending && !op.admits?.includes('pending-mfa'))))
+    return null;
   const { success, data } = op.schema.safeParse(raw ?? {});
   return success ? chargeFor(op, data as CallInput, call, principal, services) : null;
 }

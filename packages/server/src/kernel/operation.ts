@@ -20,12 +20,49 @@ type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 export const rateClasses = ['general', 'auth', 'refresh', 'exchange', 'check', 'mail', 'export'] as const;
 export type RateClass = (typeof rateClasses)[number];
 
+/**
+ * Callers whom an operation admits although others refuse them:
+ * - `self`: the signed-in user whom `userId` names, without the permission (leaving)
+ * - `pending-mfa`: a session whose second factor is pending
+ * - `bound-session`: a session that is bound to an organization and calls without a scope; else it reaches its scope alone
+ * - `suspended-member`, `suspended-owner`: those of a suspended organization, also in its projects
+ *   (docs/operating/operators.md)
+ * - `outsider`: a foreign scope is an answer, not an error (isAuthorized)
+ * - `project-owner`: a caller with `Authorization:Check` in a project, about scopes in which it is granted to customers
+ */
+type Admitted =
+  | 'self'
+  | 'pending-mfa'
+  | 'bound-session'
+  | 'suspended-member'
+  | 'suspended-owner'
+  | 'outsider'
+  | 'project-owner';
+
 interface Limit<I> {
   readonly class: RateClass;
   /** The key to count by; `null`: not counted, `''`: the caller's credential or network. */
   readonly key: (input: I, call: Call, services: Services) => string | null;
   /** How many calls this one counts as; 1 by default. */
   readonly points?: (input: I) => number;
+}
+
+/**
+ * A standard whose requests have another form than ours: OAuth (RFC 6749 §3.2), authorization requests (RFC 6749 §3.1),
+ * AuthZEN, and proxies that ask before they forward a request. The adapters are in `rest/protocols`.
+ */
+export type Protocol = 'oauth' | 'oauth-authorization' | 'authzen' | 'forward-auth';
+
+/** Answers of REST that differ from those of GraphQL. */
+interface RestAnswers<O = unknown> {
+  /** The default is the output with `status`. */
+  readonly answer?: (output: O) => { readonly status?: number; readonly data: unknown };
+  /** Schemas of this `data`, by status. */
+  readonly success?: Readonly<Record<number, z.ZodType>>;
+  /** An error in the form of a standard, instead of the envelope. */
+  readonly refusal?: (error: DoorwardError) => BareReply;
+  /** The schema of these errors. */
+  readonly failure?: z.ZodType;
 }
 
 /** Answers to a form post: a browser is redirected, an OAuth client gets the form of RFC 6749. */
@@ -55,12 +92,10 @@ interface Declaration<
   readonly summary: string;
   readonly description?: string;
   readonly access: Access;
-  /** Needs a session token in addition to the permission (authorization §9). */
-  readonly sessionOnly?: boolean;
-  /** Without a scope, and open to a session that is bound to an organization. Else such a session reaches its scope alone. */
-  readonly whileBound?: 'allowed';
-  /** Whether this call needs a session token, for an operation that keys may call otherwise. */
-  readonly sessionOnlyWhen?: (input: InputOf<I>, principal: Principal) => boolean;
+  /** Needs a session token in addition to the permission (authorization §9). A function says it of the call. */
+  readonly sessionOnly?: true | ((input: InputOf<I>, principal: Principal) => boolean);
+  /** Callers whom it would refuse otherwise. */
+  readonly admits?: readonly Admitted[];
   /**
    * Whether an operator of the installation may call it for a user: never for credentials, factors, new keys,
    * members and users, project grants, the deletion of organizations and projects, and the installation itself. A mutation
@@ -78,25 +113,9 @@ interface Declaration<
   readonly only?: 'rest';
   /** Also takes a form as body, for pages without script; with answers of its own if they differ from JSON. */
   readonly takesForm?: true | FormAnswers<z.output<O>>;
-  /** Errors of REST in the form of a standard, instead of the envelope; with their schema for OpenAPI. */
-  readonly standardErrors?: {
-    readonly refusal: (error: DoorwardError) => BareReply;
-    readonly failure: z.ZodType;
-  };
-  /**
-   * An OAuth endpoint: ignores unknown parameters and refuses repeated ones. For an `authorization` request the operation
-   * refuses repeated ones itself (`Call.repeated`), because it must redirect to the app.
-   */
-  readonly oauth?: 'authorization' | 'endpoint';
-  /**
-   * An endpoint of AuthZEN: its path is the scope (below the issuer of a project), or at the root the token names it. It
-   * ignores unknown members and repeats any request id; another type of body is 400.
-   */
-  readonly authzen?: true;
-  /** Answers every method at its path and below, and reads no body. */
-  readonly everyMethod?: true;
-  /** Headers that may carry input fields instead of the query, by field. */
-  readonly headers?: Readonly<Record<string, string>>;
+  /** The standard whose requests it reads. */
+  readonly protocol?: Protocol;
+  readonly restAnswers?: RestAnswers<z.output<O>>;
   /** Browsers are redirected here: a request that accepts HTML gets errors as a page. */
   readonly forBrowsers?: true;
   /**
@@ -116,39 +135,26 @@ interface Declaration<
   readonly bare?: true | readonly `${string}/${string}`[];
   /** The body limit, for an operation that takes a file. */
   readonly bodyLimitBytes?: number;
-  /** Not counted in class `general`, but: not at all, by network only, or in class `check` only. */
-  readonly rate?: 'exempt' | 'network' | 'check';
   /** The entity that the path names (`:id`): its row is loaded in the scope (404) before conditions are evaluated. */
   readonly target?: T;
-  /** The user that the call affects, if a signed-in user may do it to themselves without the permission (leaving). */
-  readonly selfServiceUserId?: (input: InputOf<I>) => string;
-  /** Who may call it in a suspended organization and its projects; absent: no member (docs/operating/operators.md). */
-  readonly whileSuspended?: 'members' | 'owners';
-  /** The answer of REST, if it differs from that of GraphQL; the default is the output with `status`. */
-  readonly restShape?: (output: z.output<O>) => { readonly status?: number; readonly data: unknown };
-  /** Schemas of the `data` that `restShape` returns, by status. */
-  readonly restAnswers?: Readonly<Record<number, z.ZodType>>;
   /** The schema of the answer to `dryRun: true`, which checks everything and changes nothing. */
   readonly dryRun?: z.ZodType;
   /** The event of a success; CRUD events take their data from the answer. */
   readonly emits?: string;
   /** Error codes besides those that every operation may answer (conventions §4). */
   readonly codes?: readonly Code[];
-  /** The rate class, counted in addition to `general`, or instead of it for `check`. */
-  readonly limit?: Limit<InputOf<I>>;
-  /** Reads or ends the session of the refresh cookie. */
-  readonly usesCookie?: boolean;
-  /** A foreign scope is an answer of this operation, not an error (isAuthorized). */
-  readonly unknownScopeIsAnAnswer?: boolean;
-  /** Who holds `Authorization:Check` in a project may ask it about the scopes in which the project is granted to customers. */
-  readonly ownerMayAsk?: true;
-  /** A query of cached state: it takes no connection and has no `db` and `tx`. It reads anything else with `read`. */
-  readonly fromMemory?: true;
   /**
-   * What such a query needs besides the rights of the caller: the rights of another user, or rows. If that is not in
+   * The limit that it counts in besides `general`, or instead of it for class `check`. `network`: only in `general`, by
+   * network, signed in or not. `exempt`: in none.
+   */
+  readonly limit?: Limit<InputOf<I>> | 'network' | 'exempt';
+  /**
+   * A query of cached state: it takes no connection and has no `db` and `tx`. It reads anything else with `read`. A function
+   * says what the call needs besides the rights of the caller: the rights of another user, or rows. If that is not in
    * memory, the call is admitted like any other that uses the database.
    */
-  alsoNeeds?(input: InputOf<I>, principal: Principal): { readonly userId: string } | 'rows' | undefined;
+  readonly fromMemory?:
+    true | ((input: InputOf<I>, principal: Principal) => { readonly userId: string } | 'rows' | undefined);
   /**
    * Waits for a change, or for a server that the caller has chosen, perhaps for half a minute: it has no request slot
    * meanwhile, so that others use the database. A query checks its caller again (`Context.assertStillPermitted`). A
@@ -158,21 +164,16 @@ interface Declaration<
   /** Refuses app tokens with SESSION_REQUIRED, whatever they hold: the reason, which the caller gets as `fix`. */
   readonly notForApps?: string;
   /**
-   * Changes no rights, so cached ones stay valid (sign-in, token exchange). Without this member a mutation invalidates
-   * them: a declaration that forgets it is slow, not wrong.
+   * What a mutation may do to permissions. `none`: cached rights stay valid (sign-in, token exchange). `additions`: it may
+   * add some to a user, directly or through their roles, so it ends keys that another user created for them and that now
+   * hold more than their creator. Without this member cached rights are invalidated: a declaration that forgets it is slow,
+   * not wrong.
    */
-  readonly keepsPermissions?: true;
-  /**
-   * May add permissions to a user, directly or through their roles. The mutation ends keys that another user created for
-   * them and that now hold more than their creator.
-   */
-  readonly addsPermissions?: true;
+  readonly permissionChange?: 'none' | 'additions';
   /** A query whose calls are audited: it runs in the transaction of its audit entry, like a mutation. */
   readonly audited?: true;
   /** Concurrent calls share one transaction, and each is answered after its commit: for operations with many calls. */
   readonly groupCommit?: true;
-  /** Allowed for a session whose second factor is pending. */
-  readonly allowedDuringMfa?: true;
   /** Needs a recent sign-in (identity §6). */
   readonly stepUp?: boolean;
   /** Work before the transaction, which it must not hold open: hashing, key generation. */
@@ -186,30 +187,37 @@ interface Declared<I extends Shape = Shape, O extends z.ZodType = z.ZodType> ext
   | 'run'
   | 'prepare'
   | 'limit'
-  | 'restShape'
-  | 'selfServiceUserId'
-  | 'sessionOnlyWhen'
+  | 'restAnswers'
+  | 'sessionOnly'
+  | 'fromMemory'
   | 'waits'
   | 'secrets'
   | 'etag'
   | 'takesForm'
 > {
-  readonly limit?: Limit<CallInput>;
+  readonly limit?: Limit<CallInput> | 'network' | 'exempt';
   readonly secrets?: readonly string[];
   readonly etag?: string | true;
   readonly takesForm?: true | FormAnswers;
-  readonly restShape?: (output: unknown) => { readonly status?: number; readonly data: unknown };
-  readonly selfServiceUserId?: (input: CallInput) => string;
-  readonly sessionOnlyWhen?: (input: CallInput, principal: Principal) => boolean;
+  readonly restAnswers?: RestAnswers;
+  readonly sessionOnly?: true | ((input: CallInput, principal: Principal) => boolean);
+  readonly fromMemory?:
+    true | ((input: CallInput, principal: Principal) => { readonly userId: string } | 'rows' | undefined);
   readonly waits?: true | ((input: CallInput) => boolean);
   readonly prepare?: (ctx: never) => Promise<unknown>;
   readonly run: (ctx: never) => unknown;
 }
 
 /** A declaration with the members that are derived from it. */
-export interface Operation<I extends Shape = Shape, O extends z.ZodType = z.ZodType> extends Declared<I, O> {
+export interface Operation<I extends Shape = Shape, O extends z.ZodType = z.ZodType> extends Omit<
+  Declared<I, O>,
+  'limit'
+> {
+  readonly limit?: Limit<CallInput>;
   readonly kind: 'query' | 'mutation';
   readonly method: Method;
+  /** How it counts in class `general`: not at all, by network, or not because it counts in class `check`. */
+  readonly rate: 'exempt' | 'network' | 'check' | undefined;
   /** Full path as routed, e.g. `/api/roles/:id`. */
   readonly path: string;
   /** The parameter in the path: the input field that names the target. */
@@ -260,12 +268,15 @@ function define<I extends Shape, O extends z.ZodType, P, T extends AnyEntity | u
   // The public token exchange also has a `scope` field, but as a part of its credentials: no rights are checked there.
   const scoped = 'scope' in declaration.input && declaration.access !== 'public';
   const input = { ...declaration.input, ...targetId(declaration), ...(declaration.dryRun && { dryRun }) };
+  // Its functions get what the schemas of this declaration have parsed, and nothing else.
+  const { limit, ...declared } = declaration as unknown as Declared<I, O>;
   return {
-    // Its functions get what the schemas of this declaration have parsed, and nothing else.
-    ...(declaration as unknown as Declared<I, O>),
+    ...declared,
     kind,
     input,
     method,
+    rate: typeof limit === 'string' ? limit : limit?.class === 'check' ? 'check' : undefined,
+    ...(typeof limit === 'object' && { limit }),
     path: path.startsWith('~') ? path.slice(1) : `/api${path}`,
     pathParameter: /:(\w+)/.exec(path)?.[1],
     scoped,

@@ -155,16 +155,6 @@ export const unknownScope = (): DoorwardError =>
     fix: 'Use a scope that you own or belong to; key and app tokens only reach their own project.',
   });
 
-/** In place of a scope in a header: that of the token. */
-export const OWN_SCOPE = 'own';
-
-/** An operation that takes its scope from this header, or from the query, got none. */
-export const scopeHeaderRequired = (header: string): DoorwardError =>
-  fail('SCOPE_REQUIRED', {
-    params: { place: header },
-    fix: `Send ${header}: <tenant>:<id>, or ?scope=<tenant>:<id>. The value ${OWN_SCOPE} means the scope of the token, whichever it is; a session has none.`,
-  });
-
 /** The node whose roles and resources count in the scope: in a granted scope the project, else the node itself. */
 export const definingNodeOf = ({
   nodeId,

@@ -160,7 +160,7 @@ const common = {
   access: 'public',
   only: 'rest',
   bare: true,
-  rate: 'network',
+  limit: 'network',
   cors: 'any',
   output: Metadata,
   codes: ['NOT_FOUND'],

@@ -13,7 +13,7 @@ const registration = {
   access: 'public',
   only: 'rest',
   bare: true,
-  standardErrors: { refusal: registrationError, failure: OauthError },
+  restAnswers: { refusal: registrationError, failure: OauthError },
 } as const;
 
 const noCache = { pragma: 'no-cache' };
@@ -25,8 +25,8 @@ export const registerProjectClient = mutation({
   summary: 'Register a client as an app of a project',
   description:
     'Dynamic client registration (RFC 7591), where the installation and the project allow it. `Authorization: Bearer` has the token of an API key that holds `ProjectApp:Create` in the project, from `exchangeApiKey` or the token endpoint. Errors have the form of RFC 7591.',
-  keepsPermissions: true,
-  oauth: 'endpoint',
+  permissionChange: 'none',
+  protocol: 'oauth',
   input: clientMetadata,
   output: ClientRegistration,
   status: 201,
@@ -64,7 +64,7 @@ export const deleteProjectClientRegistration = mutation({
   whileImpersonating: 'refused',
   summary: 'Delete the registration of a client',
   description: `${byToken} Its sessions end.`,
-  keepsPermissions: true,
+  permissionChange: 'none',
   input: client,
   output: z.null(),
   status: 204,

@@ -17,13 +17,13 @@ export function codesOf(op: NamedOperation): Code[] {
     'UNAVAILABLE',
     'VALIDATION_ERROR',
     ...when(hasBody, 'PAYLOAD_TOO_LARGE'),
-    ...when(hasBody && !op.authzen, 'UNSUPPORTED_MEDIA_TYPE'),
+    ...when(hasBody && op.protocol !== 'authzen', 'UNSUPPORTED_MEDIA_TYPE'),
     ...when(op.access !== 'public', 'UNAUTHENTICATED', 'MFA_REQUIRED'),
     ...when(op.scoped, 'SCOPE_REQUIRED'),
-    ...when(op.scoped && !op.authzen, 'SCOPE_CONFLICT'),
+    ...when(op.scoped && op.protocol !== 'authzen', 'SCOPE_CONFLICT'),
     ...when(op.scoped, 'TENANT_NOT_ALLOWED'),
     // An id in the path that is none.
-    ...when(op.authzen, 'NOT_FOUND'),
+    ...when(op.protocol === 'authzen', 'NOT_FOUND'),
     ...when(op.scoped, 'FORBIDDEN', 'EMAIL_VERIFICATION_REQUIRED'),
     ...when(concernsTenants(op), 'SUSPENDED'),
     ...when(hasIds, 'NOT_FOUND'),
@@ -39,8 +39,8 @@ export function codesOf(op: NamedOperation): Code[] {
 }
 
 /** Whether it works in an organization, which may be suspended; checks answer that with a reason. */
-const concernsTenants = ({ scoped, tenants, unknownScopeIsAnAnswer }: NamedOperation) =>
-  scoped && !unknownScopeIsAnAnswer && tenants?.some((tenant) => isOfOrganizations.has(tenant));
+const concernsTenants = ({ scoped, tenants, admits = [] }: NamedOperation) =>
+  scoped && !admits.includes('outsider') && tenants?.some((tenant) => isOfOrganizations.has(tenant));
 
 const isOfOrganizations: ReadonlySet<Tenant> = new Set([
   'organization',
@@ -49,9 +49,8 @@ const isOfOrganizations: ReadonlySet<Tenant> = new Set([
 ]);
 
 /** Whether some kinds of tokens are refused, whatever they hold. */
-const isRefusedByToken = ({ sessionOnly, sessionOnlyWhen, access, notForApps, tenants }: NamedOperation) =>
-  sessionOnly === true ||
-  sessionOnlyWhen !== undefined ||
+const isRefusedByToken = ({ sessionOnly, access, notForApps, tenants }: NamedOperation) =>
+  sessionOnly !== undefined ||
   access === 'session' ||
   notForApps !== undefined ||
   tenants?.includes('installation');
@@ -85,7 +84,7 @@ const groups: readonly (readonly [name: string, codes: readonly Code[]])[] = [
 function nameOf(op: NamedOperation, codes: readonly Code[]): string {
   const [group, together] = groups.find(([, all]) => all.every((code) => codes.includes(code))) ?? [];
   const others = codes.filter((code) => !together?.includes(code));
-  const form = answersForms(op) ? 'FORM' : op.standardErrors && 'STANDARD';
+  const form = answersForms(op) ? 'FORM' : op.restAnswers?.failure && 'STANDARD';
   return [group, ...others, form].filter(Boolean).join('-');
 }
 
@@ -102,7 +101,7 @@ export function sharedFailures(
 ): Record<string, object> {
   const all = operations.flatMap((op) =>
     byStatus(op).map(([status, codes]) => {
-      const own = answersForms(op) || op.standardErrors ? formFailure(op) : undefined;
+      const own = answersForms(op) || op.restAnswers?.failure ? formFailure(op) : undefined;
       return [nameOf(op, codes), failureResponse(op, status, codes, own)] as const;
     }),
   );
@@ -112,12 +111,12 @@ export function sharedFailures(
 const errorRef = { $ref: '#/components/schemas/Error' };
 
 function failureResponse(
-  { standardErrors }: NamedOperation,
+  { restAnswers }: NamedOperation,
   status: number,
   codes: readonly Code[],
   inForm: object | undefined,
 ): object {
-  const schema = standardErrors
+  const schema = restAnswers?.failure
     ? inForm
     : inForm
       ? { anyOf: [errorRef, inForm], description: 'The first for a JSON request, the second for a form.' }
@@ -128,7 +127,10 @@ function failureResponse(
     'x-codes': codes,
     headers: headersOf(status),
     content: {
-      'application/json': { schema, ...(!standardErrors && { examples: Object.fromEntries(examples) }) },
+      'application/json': {
+        schema,
+        ...(!restAnswers?.failure && { examples: Object.fromEntries(examples) }),
+      },
     },
   };
 }

@@ -1,12 +1,13 @@
 import { madeUpIds, type ExampleIds } from '../kernel/output/example-ids.ts';
 import type { JsonSchema, Schemas } from '../kernel/output/json-schema.ts';
-import { takesIdempotencyKey, type NamedOperation } from '../kernel/operation.ts';
+import type { NamedOperation } from '../kernel/operation.ts';
 import { errorSchema } from '../http/error-body.ts';
 import { exampleBody } from './examples.ts';
 import { errorExamples, failures, sharedFailures } from './failures.ts';
 import { headers } from './headers.ts';
+import { parametersOf } from './parameters.ts';
 import { RepeatedParts } from './repeated-parts.ts';
-import { authzenServers, canonicalTenants, narrowedScopes, scopeParameters, scopeRef } from './scopes.ts';
+import { authzenServers, canonicalTenants, narrowedScopes, scopeRef } from './scopes.ts';
 import { nameOfSuccess, successes } from './successes.ts';
 import { describeWebhooks, webhookReceived, type SentEvent } from './webhooks.ts';
 import { pathTemplates, type PathTemplate } from './path-templates.ts';
@@ -125,7 +126,7 @@ function shareParts(entries: readonly Entry[]) {
 function describe(op: NamedOperation, context: OperationContext): Entry {
   const { input, ...answers } = context.schemas.of(op);
   const properties = { ...input.properties };
-  if (op.authzen) delete properties['scope'];
+  if (op.protocol === 'authzen') delete properties['scope'];
   else if (op.scoped) properties['scope'] = scopeRef(op.tenants);
   const pathParameters = context.template.parameters.map(({ field, name }) => {
     const { description, ...schema } = properties[field] ?? {};
@@ -135,13 +136,7 @@ function describe(op: NamedOperation, context: OperationContext): Entry {
   });
   const hasQuery = op.method === 'GET' || op.method === 'DELETE';
   const members = { ...input, properties };
-  const parameters = [
-    ...pathParameters,
-    ...(takesIdempotencyKey(op) ? [idempotencyKey] : []),
-    ...(op.etag ? [ifNoneMatch] : []),
-    ...(op.headers ? headerOrQueryParameters(op.headers, properties) : []),
-    ...(hasQuery && !op.headers ? queryParameters(op, members, context.ids) : []),
-  ];
+  const parameters = [...pathParameters, ...parametersOf(op, members, context.ids)];
   return {
     operationId: op.name,
     tags: [op.tag],
@@ -149,47 +144,12 @@ function describe(op: NamedOperation, context: OperationContext): Entry {
     description: descriptionOf(op),
     'x-permission': op.access,
     ...(op.tenants ? { 'x-tenants': op.tenants } : {}),
-    ...(op.authzen ? { servers: authzenServers } : {}),
+    ...(op.protocol === 'authzen' ? { servers: authzenServers } : {}),
     security: securityOf(op),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(hasQuery ? {} : bodyOf(op, members, context)),
     responses: { ...successes(op, { input, ...answers }), ...failures(op) },
   };
-}
-
-/** Parameters of an operation that reads its input from headers or the query: each field appears twice. */
-const headerOrQueryParameters = (
-  headers: Readonly<Record<string, string>>,
-  fields: Readonly<Record<string, JsonSchema>>,
-) =>
-  Object.entries(headers).flatMap(([field, header]) => {
-    const text = { type: 'string' };
-    const { description, ...schema }: JsonSchema = fields[field] ?? text;
-    const parameter =
-      field === 'scope'
-        ? { description: '`<tenant>:<id>`, or `own`: that of the token.', schema: text }
-        : { description, schema };
-    return [
-      { name: header, in: 'header', ...parameter },
-      { name: field, in: 'query', ...parameter },
-    ];
-  });
-
-function queryParameters(
-  op: NamedOperation,
-  { properties = {}, required = [] }: JsonSchema,
-  ids: ExampleIds,
-) {
-  const { scope, ...others } = properties;
-  const ofScope = { required: required.includes('scope'), ids };
-  return [
-    ...(scope && op.scoped ? scopeParameters(op.tenants, ofScope) : []),
-    ...Object.entries(others).map(([name, { restOnly: _, description, examples: __, ...schema }]) => {
-      const list = schema.type === 'array' ? { explode: false } : {};
-      const needed = required.includes(name) ? { required: true } : {};
-      return { name, in: 'query', ...needed, description, schema, ...list };
-    }),
-  ];
 }
 
 function bodyOf(
@@ -199,7 +159,12 @@ function bodyOf(
 ) {
   const needed = Object.keys(properties).filter((name) => required.includes(name));
   if (Object.keys(properties).length === 0) return {};
-  const schema = { type: 'object', properties, required: needed, additionalProperties: op.authzen === true };
+  const schema = {
+    type: 'object',
+    properties,
+    required: needed,
+    additionalProperties: op.protocol === 'authzen',
+  };
   const context = { definitions: operation.schemas.inputs, ids: operation.ids };
   const example = exampleBody(op, schema, context);
   const form = { ...schema, required: needed.filter((name) => !(name === 'client_id' && takesBasic(op))) };
@@ -215,8 +180,8 @@ function bodyOf(
 }
 
 /** Whether a client may authenticate by HTTP Basic instead of fields of the form. */
-const takesBasic = ({ oauth, input }: NamedOperation): boolean =>
-  oauth === 'endpoint' && 'client_secret' in input;
+const takesBasic = ({ protocol, input }: NamedOperation): boolean =>
+  protocol === 'oauth' && 'client_secret' in input;
 
 const securityOf = (op: NamedOperation): readonly object[] =>
   op.access === 'public' ? (takesBasic(op) ? [{}, { client: [] }] : []) : [{ bearer: [] }];
@@ -235,27 +200,13 @@ const accessText: Readonly<Record<string, string>> = {
 export function accessOf(op: NamedOperation): string {
   const access = accessText[op.access] ?? `\`${op.access}\` in the scope`;
   const gates = [
-    op.sessionOnly ? 'session token only' : '',
-    op.sessionOnlyWhen ? 'session token only for some inputs or keys' : '',
+    op.sessionOnly === true ? 'session token only' : '',
+    typeof op.sessionOnly === 'function' ? 'session token only for some inputs or keys' : '',
     op.notForApps === undefined ? '' : 'no app token',
     op.stepUp ? 'recent sign-in' : '',
   ];
   return [access, ...gates.filter(Boolean)].join('; ');
 }
-
-const idempotencyKey = {
-  name: 'Idempotency-Key',
-  in: 'header',
-  description: 'A request with the same key and the same input within 24 hours gets the stored answer.',
-  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
-};
-const ifNoneMatch = {
-  name: 'If-None-Match',
-  in: 'header',
-  description:
-    'An ETag, or a list of them. If the answer still has one of them, the status is 304 without a body.',
-  schema: { type: 'string' },
-};
 
 /** Moves definitions to `components.schemas`, and drops those without a reference, which only GraphQL uses. */
 function withUsedSchemas(document: Document): Document {

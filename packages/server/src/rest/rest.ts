@@ -9,14 +9,12 @@ import { definitionName, type JsonSchema, type Schemas } from '../kernel/output/
 import type { NamedOperation } from '../kernel/operation.ts';
 import { BareReply, Notice, DryRunResult } from '../kernel/output/reply.ts';
 import { canonicalTenant, Scope } from '../kernel/scope.ts';
-import { ignoreBodies } from '../http/body/body-parser.ts';
 import { releaseSlot } from '../http/admission/request-slot.ts';
 import { isNotModified } from '../http/etag.ts';
 import { formAnswersOf } from '../http/body/forms.ts';
 import { jsonBytes } from '../http/body/json-size.ts';
-import { authzenPaths, readAuthzenInput, refuseResourceSearch } from './authzen-input.ts';
-import { readHeaderInput } from './header-input.ts';
-import { readParameters } from '../http/body/oauth-parameters.ts';
+import { refuseResourceSearch } from './protocols/authzen.ts';
+import { protocols } from './protocols/protocols.ts';
 import { asksForHtml, sendErrorPage } from '../http/send-error.ts';
 import { syncOrAsync } from '../http/sync-or-async.ts';
 
@@ -38,6 +36,7 @@ export function registerRest(app: FastifyInstance, options: RestOptions): void {
   const { operations, schemas, invoke, callOf, applyEffects, urlWithFlow } = options;
   refuseResourceSearch(app);
   for (const op of operations) {
+    const adapter = op.protocol && protocols[op.protocol];
     const reader = inputReader(op, schemas);
     const route: RouteOptions = {
       method: op.method,
@@ -46,12 +45,11 @@ export function registerRest(app: FastifyInstance, options: RestOptions): void {
         operation: op.name,
         rate: op.rate,
         takesForm: op.takesForm,
-        standardErrors: op.standardErrors,
+        refusal: op.restAnswers?.refusal,
         forBrowsers: op.forBrowsers,
         cors: op.cors,
-        oauth: op.oauth && Object.keys(op.input),
-        authzen: op.authzen,
-        ignoresBody: op.everyMethod,
+        protocol: op.protocol,
+        takesClientSecret: 'client_secret' in op.input,
       },
       onRequest: (request, _reply, done) => {
         assertAuthenticated(op, request.authentication);
@@ -84,30 +82,9 @@ export function registerRest(app: FastifyInstance, options: RestOptions): void {
         return sent instanceof Promise ? sent : undefined;
       },
     };
-    if (op.everyMethod) registerEveryMethod(app, route);
-    else if (op.authzen) for (const url of authzenPaths(op)) app.route({ ...route, url });
+    if (adapter?.addRoutes) adapter.addRoutes(app, route);
     else app.route(route);
   }
-}
-
-/**
- * Registers a route for every method, at its path and at all paths below. Envoy appends the path of its client, and accepts
- * only 200, so below the path an answer without a body is 200 instead of 204.
- */
-function registerEveryMethod(app: FastifyInstance, route: RouteOptions): void {
-  app.register(async (scope) => {
-    ignoreBodies(scope);
-    const everyMethod = { ...route, method: scope.supportedMethods };
-    scope.route(everyMethod);
-    scope.route({
-      ...everyMethod,
-      url: `${route.url}/*`,
-      onSend: (_request, reply, payload, done) => {
-        if (reply.statusCode === 204) reply.status(200);
-        done(null, payload);
-      },
-    });
-  });
 }
 
 function sendEnvelope(op: NamedOperation, answer: unknown, request: FastifyRequest, reply: FastifyReply) {
@@ -119,7 +96,7 @@ function sendEnvelope(op: NamedOperation, answer: unknown, request: FastifyReque
   const { status = op.status ?? 200, data } =
     answer instanceof DryRunResult
       ? { status: 200, data: answer.impact }
-      : (op.restShape?.(answer) ?? { data: answer });
+      : (op.restAnswers?.answer?.(answer) ?? { data: answer });
   return reply
     .status(status)
     .type('application/json; charset=utf-8')
@@ -141,15 +118,14 @@ function sendBare({ body, headers, status }: BareReply, request: FastifyRequest,
 type Members = Record<string, unknown>;
 
 function inputReader(op: NamedOperation, schemas: Schemas) {
+  const adapter = op.protocol && protocols[op.protocol];
   const properties = schemas.of(op).input.properties ?? {};
   const required = schemas.of(op).input.required ?? [];
   const pathNames = [...op.path.matchAll(/:([A-Za-z]+)/g)].map(([, name]) => name as string);
   const fromQuery = op.method === 'GET' || op.method === 'DELETE';
 
   function read(request: FastifyRequest): Members {
-    if (op.headers) return readHeaderInput(op, request);
-    if (op.oauth) return readParameters(op, required, request);
-    if (op.authzen) return readAuthzenInput(op, required, request);
+    if (adapter) return adapter.readInput(op, required, request);
     const query = request.query as Members;
     const body = bodyOf(request);
     const { scopeId, tenant, ...parameters } = op.scoped
@@ -198,20 +174,20 @@ function inputReader(op: NamedOperation, schemas: Schemas) {
   }
 
   const inQuery = (path: string) =>
-    op.headers
-      ? path.replace(/^scope\..*/, 'scope')
-      : path === 'scope.id'
-        ? 'scopeId'
-        : path.replace(/^scope\.tenant$/, 'tenant');
+    path === 'scope.id' ? 'scopeId' : path.replace(/^scope\.tenant$/, 'tenant');
 
-  /** Names fields as the caller wrote them: `scopeId` instead of `scope.id`. */
-  function renameFields(error: unknown): never {
-    if (!fromQuery || !(error instanceof DoorwardError) || !error.extras.details) throw error;
-    const details = error.extras.details.map((detail) => ({ ...detail, path: inQuery(detail.path) }));
-    throw new DoorwardError(error.code, { ...error.extras, params: error.params, details });
+  /** Names fields as the caller wrote them, `scopeId` instead of `scope.id`, and where a scope is missing. */
+  function respell(error: unknown): never {
+    if (!(error instanceof DoorwardError)) throw error;
+    if (error.code === 'SCOPE_REQUIRED' && adapter?.scopeRequired) throw adapter.scopeRequired(op);
+    const { details } = error.extras;
+    if (!fromQuery || !details) throw error;
+    const { fieldName = inQuery } = adapter ?? {};
+    const renamed = details.map((detail) => ({ ...detail, path: fieldName(detail.path) }));
+    throw new DoorwardError(error.code, { ...error.extras, params: error.params, details: renamed });
   }
 
-  return { read, respell: renameFields };
+  return { read, respell };
 }
 
 function kindOf(schema: JsonSchema | undefined, definitions: Schemas['inputs']): string | undefined {

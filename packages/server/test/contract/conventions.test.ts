@@ -392,7 +392,9 @@ describe('scope', () => {
   it('a tenant kind that the operation does not support is 400 for every caller', async () => {
     let refused = 0;
     // The path of an AuthZEN endpoint cannot name other tenants.
-    const named = operations.filter(({ tenants: existing, authzen }) => existing !== undefined && !authzen);
+    const named = operations.filter(
+      ({ tenants: existing, protocol }) => existing !== undefined && protocol !== 'authzen',
+    );
     for (const op of named) {
       for (const tenant of tenants.filter((tenant) => !op.tenants?.includes(tenant))) {
         for (const scope of [owner.places[tenant].scope, nowhere(tenant)]) {

@@ -266,7 +266,7 @@ describe('without a valid token', () => {
 
 describe('a token of the wrong kind', () => {
   it('is refused by exactly the operations of authorization §9', () => {
-    const declared = operations.filter((op) => op.sessionOnly || op.access === 'session');
+    const declared = operations.filter((op) => op.sessionOnly === true || op.access === 'session');
     expect(declared.map(({ name }) => name).sort()).toEqual(
       operations
         .filter(sessionOnly)
@@ -549,7 +549,7 @@ describe('a member without the permission', () => {
 
   function refusal(op: NamedOperation, tenant: Tenant, mayRead: boolean): [string | null, string | null] {
     const byKey = tenant !== 'organization';
-    if (byKey && op.sessionOnly) return ['SESSION_REQUIRED', null];
+    if (byKey && op.sessionOnly === true) return ['SESSION_REQUIRED', null];
     const reads =
       op.access.endsWith(':Query') && [...heldByViewer].some((id) => nameOf.get(id) === op.access);
     if (!mayRead || !reads) return ['FORBIDDEN', 'NO_PERMISSION'];

@@ -136,7 +136,7 @@ describe('an example', () => {
   });
 
   it('of a scope names a tenant that the operation supports', () => {
-    for (const op of operations.filter(({ scoped, headers, authzen }) => scoped && !headers && !authzen)) {
+    for (const op of operations.filter(({ scoped, protocol }) => scoped && protocol === undefined)) {
       const entry = entries.find(({ operationId }) => operationId === op.name);
       const inBody = entry?.requestBody?.content['application/json']?.example as {
         scope?: { tenant: string };

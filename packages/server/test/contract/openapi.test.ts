@@ -169,7 +169,7 @@ describe('the document', () => {
     expect(entry['x-permission']).toBe(op.access);
     expect(entry.tags).toEqual([op.tag]);
     // An app may say who it is by HTTP Basic, or in the form.
-    const takesBasic = op.oauth === 'endpoint' && 'client_secret' in op.input;
+    const takesBasic = op.protocol === 'oauth' && 'client_secret' in op.input;
     const open = takesBasic ? [{}, { client: [] }] : [];
     expect(entry.security).toEqual(op.access === 'public' ? open : [{ bearer: [] }]);
     expect(entry.summary).toBe(op.summary);
@@ -191,12 +191,12 @@ describe('the document', () => {
       'VALIDATION_ERROR',
       ...(op.rate === 'exempt' ? [] : (['RATE_LIMITED'] as const)),
       ...(withBody ? (['PAYLOAD_TOO_LARGE'] as const) : []),
-      ...(withBody && !op.authzen ? (['UNSUPPORTED_MEDIA_TYPE'] as const) : []),
+      ...(withBody && op.protocol !== 'authzen' ? (['UNSUPPORTED_MEDIA_TYPE'] as const) : []),
       ...(op.access === 'public' ? [] : (['UNAUTHENTICATED', 'MFA_REQUIRED'] as const)),
       ...(op.access.includes(':')
         ? ([
             'SCOPE_REQUIRED',
-            ...(op.authzen ? [] : (['SCOPE_CONFLICT'] as const)),
+            ...(op.protocol === 'authzen' ? [] : (['SCOPE_CONFLICT'] as const)),
             'TENANT_NOT_ALLOWED',
             'FORBIDDEN',
             'EMAIL_VERIFICATION_REQUIRED',
@@ -204,9 +204,7 @@ describe('the document', () => {
         : []),
       ...(named.includes('id') || named.includes('userId') ? (['NOT_FOUND'] as const) : []),
       ...(named.includes('cursor') ? (['INVALID_CURSOR'] as const) : []),
-      ...(op.access === 'session' || op.sessionOnly || op.sessionOnlyWhen || op.notForApps
-        ? (['SESSION_REQUIRED'] as const)
-        : []),
+      ...(op.access === 'session' || op.sessionOnly || op.notForApps ? (['SESSION_REQUIRED'] as const) : []),
       ...(op.stepUp ? (['STEP_UP_REQUIRED'] as const) : []),
     ];
   }
@@ -290,9 +288,9 @@ describe('the document', () => {
         .filter((parameter) => parameter.in === 'query')
         .map(({ name }) => name);
       const body = entry.requestBody?.content?.['application/json']?.schema;
-      if (op.headers) {
-        expect(inQuery, op.name).toEqual(Object.keys(op.headers));
-      } else if (op.authzen) {
+      if (op.protocol === 'forward-auth') {
+        expect(inQuery, op.name).toEqual(Object.keys(op.input));
+      } else if (op.protocol === 'authzen') {
         expect([inQuery, body?.properties?.['scope']], op.name).toEqual([[], undefined]);
         expect(entry.servers?.map(({ url }) => url)).toEqual([
           '/',

@@ -77,8 +77,8 @@ const byName: Readonly<Record<string, () => unknown>> = {
 };
 
 /** The tenants that a caller can name: an AuthZEN endpoint has its scope in its path, and only projects have paths. */
-export const nameableTenants = ({ authzen, tenants = [] }: NamedOperation): readonly Tenant[] =>
-  authzen ? tenants.filter((tenant) => tenant.endsWith('Project')) : tenants;
+export const nameableTenants = ({ protocol, tenants = [] }: NamedOperation): readonly Tenant[] =>
+  protocol === 'authzen' ? tenants.filter((tenant) => tenant.endsWith('Project')) : tenants;
 
 const byFormat: Readonly<Record<string, () => unknown>> = {
   uuid: randomUUID,

@@ -44,8 +44,8 @@ const reported = ({ status, headers: { date: _, ratelimit: __, ...headers }, bod
 /** A check of permissions is answered with "not authorized"; every other operation with an error. */
 const isRefusal = (op: NamedOperation, { ok, data }: Answer): boolean => {
   // A reverse proxy reads the status alone.
-  if (!op.unknownScopeIsAnAnswer || op.headers) return !ok;
-  if (op.authzen) return (data as { decision?: boolean }).decision === false;
+  if (!op.admits?.includes('outsider') || op.protocol === 'forward-auth') return !ok;
+  if (op.protocol === 'authzen') return (data as { decision?: boolean }).decision === false;
   const { items = [data] } = data as { items?: unknown[] };
   return items.every((item) => (item as { authorized?: boolean }).authorized === false);
 };
@@ -73,7 +73,7 @@ describe('the tenancy matrix', () => {
     /** Responses for a scope that never existed. They don't depend on ids in the input: the scope is checked first. */
     const references = new Map<string, unknown>();
     for (const { tenant, token, owner, via } of combinations(index, {
-      tenant: op.authzen ? projects : foreign,
+      tenant: op.protocol === 'authzen' ? projects : foreign,
       token: tokens,
       owner: [alice, mallory],
       via: vias,

@@ -57,7 +57,7 @@ export const markMyNotificationRead = mutation({
   whileImpersonating: 'refused',
   summary: 'Mark one of your notifications as read',
   access: 'session',
-  keepsPermissions: true,
+  permissionChange: 'none',
   input: { id: uuid },
   output: Notification.schema,
   run: async (ctx) => {
@@ -86,7 +86,7 @@ export const markAllMyNotificationsRead = mutation({
   whileImpersonating: 'refused',
   summary: 'Mark all of your notifications as read',
   access: 'session',
-  keepsPermissions: true,
+  permissionChange: 'none',
   input: {},
   output: z
     .object({ updated: z.int().meta({ description: 'How many were unread.' }) })
@@ -124,7 +124,7 @@ export const setMyNotificationPreference = mutation({
   whileImpersonating: 'refused',
   summary: 'Choose whether you get a type of notification through a channel',
   access: 'session',
-  keepsPermissions: true,
+  permissionChange: 'none',
   input: {
     type: NotificationTypeName,
     channel: NotificationChannel,

@@ -17,7 +17,7 @@ export const uploadMyPicture = mutation({
   description:
     'The format is detected from the bytes. Metadata (location, time, device) is removed. The new picture replaces the old one, whose address stops working.',
   access: 'session',
-  keepsPermissions: true,
+  permissionChange: 'none',
   bodyLimitBytes: 3 * 1024 * 1024,
   input: {
     file: z
@@ -46,7 +46,7 @@ export const picture = query({
     'The picture at an address never changes; the address stops working when the picture is replaced, or its user, app or organization deleted.',
   access: 'public',
   only: 'rest',
-  rate: 'network',
+  limit: 'network',
   bare: ['image/*'],
   input: { name: z.string().describe('The last part of the address of a picture.') },
   output: z.string().meta({ format: 'binary' }),

@@ -53,7 +53,7 @@ export function createDenials(options: {
     const recording = { outcome: 'denied', code, ...reason, target, metadata: { count } } as const;
     const notes: MutationNotes = { recordings: [recording], topics: new Set(), afterCommit: [], cookies: {} };
     try {
-      await transaction((tx) => record(tx, [{ op: { name: op.name, keepsPermissions: true }, by, notes }]));
+      await transaction((tx) => record(tx, [{ op: { name: op.name, permissionChange: 'none' }, by, notes }]));
     } catch (failure) {
       log(failure, `a denial of ${op.name} could not be written to the audit log`);
     }

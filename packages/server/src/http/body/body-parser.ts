@@ -44,7 +44,7 @@ export function registerBodyParser(app: FastifyInstance, operations: readonly Bo
     authentication.ok &&
     large.some(({ access }) => access !== 'session' || authentication.principal.type === access);
   app.addHook('preParsing', (request, _reply, payload, done) => {
-    if (request.route?.ignoresBody) return done();
+    if (request.route?.protocol === 'forward-auth') return done();
     const { 'content-encoding': encoding, 'content-length': length } = request.headers;
     if (encoding !== undefined && encoding !== 'identity') return done(fail('UNSUPPORTED_MEDIA_TYPE'));
     if (large.length === 0 || request.route?.url !== GRAPHQL || maySendLarge(request)) return done();

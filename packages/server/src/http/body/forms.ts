@@ -21,19 +21,20 @@ export function readForm(
   request: FastifyRequest,
   body: string,
 ): Record<string, string | string[]> | DoorwardError {
-  const { oauth } = request.routeOptions.config;
-  const credentials = oauth?.includes('client_secret') ? basicCredentials(request) : [];
+  const { protocol, takesClientSecret } = request.routeOptions.config;
+  const isOauth = protocol === 'oauth' || protocol === 'oauth-authorization';
+  const credentials = isOauth && takesClientSecret ? basicCredentials(request) : [];
   const sent = [...new URLSearchParams(body)];
   // Some clients send the same `client_id` in the body and in `Basic`. That is not a repetition.
   const isRepeated = ([name, value]: [string, string]) =>
     name === 'client_id' && sent.some(([other, same]) => other === name && same === value);
   const all = [...sent, ...credentials.filter((field) => !isRepeated(field))];
-  const fields = oauth ? all.filter(([, value]) => value !== '') : all;
+  const fields = isOauth ? all.filter(([, value]) => value !== '') : all;
   const repeated = repeatedAmong(fields.map(([name]) => name));
   if (repeated.length > 0) {
     return fail('VALIDATION_ERROR', { details: repeated.map((path) => ({ path, code: 'duplicate' })) });
   }
-  return oauth ? membersOf(fields) : Object.fromEntries(fields);
+  return isOauth ? membersOf(fields) : Object.fromEntries(fields);
 }
 
 /** RFC 6749 §2.3.1: id and secret are form-encoded before they are joined. */

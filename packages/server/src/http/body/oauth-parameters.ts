@@ -1,11 +1,6 @@
-import type { FastifyRequest } from 'fastify';
-import { fail, type Detail } from '../../errors.ts';
-import type { NamedOperation } from '../../kernel/operation.ts';
-
 /*
- * Reads the parameters of an OAuth endpoint (RFC 6749 §3.1, §3.2). Unknown parameters are ignored, because clients may send
- * extensions of other servers. A repeated parameter is refused, known or not, because two parties could use different
- * values.
+ * Repeated parameters of an OAuth endpoint (RFC 6749 §3.1, §3.2). They are refused, known or not, because two parties could
+ * use different values.
  */
 
 type Members = Readonly<Record<string, unknown>>;
@@ -32,40 +27,3 @@ export const repeatedIn = (query: unknown): string[] =>
 /** Names that a form contains more than once. */
 export const repeatedAmong = (names: readonly string[]): string[] =>
   names.filter((name, index) => names.indexOf(name) !== index && !mayRepeat(name));
-
-const refuse = (details: readonly Detail[]) => fail('VALIDATION_ERROR', { details: details.slice(0, 20) });
-
-/** Reads the parameters of a request to an OAuth endpoint. @throws VALIDATION_ERROR */
-export function readParameters(
-  op: NamedOperation,
-  required: readonly string[],
-  { query, body }: FastifyRequest,
-): Record<string, unknown> {
-  const repeated = repeatedIn(query);
-  if (op.method === 'GET') {
-    // Other invalid parameters of an authorization request are reported to the app, after the app is identified.
-    const unreadable =
-      op.oauth === 'authorization' ? repeated.filter((name) => required.includes(name)) : repeated;
-    if (unreadable.length > 0) throw refuse(unreadable.map((path) => ({ path, code: 'duplicate' })));
-    return pick(op, query as Members, (name) => !repeated.includes(name));
-  }
-  // URLs are logged, so they must not contain secrets and tokens (RFC 6749 §2.3.1).
-  const misplaced = Object.keys(query as Members).filter(
-    (name) => Object.hasOwn(op.input, name) && !repeated.includes(name),
-  );
-  const details: Detail[] = [
-    ...repeated.map((path) => ({ path, code: 'duplicate' as const })),
-    ...misplaced.map((path) => ({ path, code: 'not_allowed' as const })),
-  ];
-  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
-  if (!isObject && required.length > 0) {
-    details.push({ path: '', code: body === undefined || body === null ? 'empty_body' : 'type' });
-  }
-  if (details.length > 0) throw refuse(details);
-  return isObject ? pick(op, body as Members) : {};
-}
-
-const pick = (op: NamedOperation, members: Members, wanted = (_name: string) => true) =>
-  Object.fromEntries(
-    Object.entries(members).filter(([name]) => Object.hasOwn(op.input, name) && wanted(name)),
-  );

@@ -15,7 +15,10 @@ import { hasTarget, loadTarget, type CallState } from './state.ts';
 export function* checkAccess(state: CallState): Steps<void> {
   const { stages, op, call, input, transport, principal, requestedScope, relatedAccess } = state;
   const { guard } = stages;
-  const isSelfService = principal?.type === 'session' && op.selfServiceUserId?.(input) === principal.userId;
+  const isSelfService =
+    principal?.type === 'session' &&
+    op.admits?.includes('self') === true &&
+    input['userId'] === principal.userId;
   if (requestedScope && principal) {
     const isOperating = canonicalTenant(requestedScope.tenant) === 'installation';
     if (isOperating && principal.type !== 'session') throw fail('SESSION_REQUIRED');
@@ -23,7 +26,7 @@ export function* checkAccess(state: CallState): Steps<void> {
       state.peeked ?? ((yield stages.resolve(principal, requestedScope)) as ScopeAndRights | null);
     const isOutside = !state.resolved || stages.guard.isOutside(state.resolved);
     const asOwner =
-      op.ownerMayAsk && isOutside
+      isOutside && op.admits?.includes('project-owner')
         ? ((yield stages.resolveAsOwner(principal, requestedScope)) as ScopeAndRights | null)
         : null;
     state.resolved = asOwner ?? state.resolved;
@@ -38,8 +41,9 @@ export function* checkAccess(state: CallState): Steps<void> {
   const { scope, rights } = state.resolved ?? {};
   if (transport) [transport.scope, transport.relatedAccess] = [scope, relatedAccess];
   if (principal && principal.type !== 'session') {
-    const needsSession = op.sessionOnlyWhen?.(input, principal) === true;
-    if (op.sessionOnly || op.access === 'session' || needsSession) throw fail('SESSION_REQUIRED');
+    const { sessionOnly } = op;
+    const needsSession = typeof sessionOnly === 'function' ? sessionOnly(input, principal) : sessionOnly;
+    if (needsSession || op.access === 'session') throw fail('SESSION_REQUIRED');
   }
   if (principal?.type === 'projectApp' && op.notForApps !== undefined)
     throw fail('SESSION_REQUIRED', { fix: op.notForApps });

@@ -12,7 +12,7 @@ export function assertAuthenticated(op: NamedOperation, authentication: Authenti
     throw fail('IMPERSONATION_NOT_ALLOWED');
   if (op.access === 'public') return;
   if (!authentication.ok) throw unauthenticated(authentication.reason);
-  if (authentication.principal.mfaPending && !op.allowedDuringMfa) throw fail('MFA_REQUIRED');
+  if (authentication.principal.mfaPending && !op.admits?.includes('pending-mfa')) throw fail('MFA_REQUIRED');
 }
 
 /** The caller; null for an anonymous call of a public operation. @throws as `assertAuthenticated` */

@@ -35,6 +35,6 @@ export interface CallerRights {
   readonly mustConnect?: true;
   /** The caller asks about a granted scope of their project, and belongs to none of it. */
   readonly asOwner?: true;
-  /** In a suspended organization: the grants without the suspension, for operations with `whileSuspended`. */
+  /** In a suspended organization: the grants without the suspension, for operations that admit suspended members. */
   readonly beforeSuspension?: Grants | null;
 }

@@ -36,7 +36,8 @@ async function change(
   prepared: unknown,
 ): Promise<{ readonly output: unknown; readonly consequences: readonly Recording[] }> {
   const { stages, op, scope, notes } = state;
-  const endKeys = op.addsPermissions && scope ? await stages.watchGainedPermissions(tx, scope) : undefined;
+  const mayAdd = op.permissionChange === 'additions';
+  const endKeys = mayAdd && scope ? await stages.watchGainedPermissions(tx, scope) : undefined;
   const result = await stages.within(tx, scope, async () => op.run(contextOf(state, prepared, tx)));
   const consequences = (await endKeys?.((topic) => notes.topics.add(topic))) ?? [];
   return { output: result instanceof Refusal ? result : projected(op, result), consequences };

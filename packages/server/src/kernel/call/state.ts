@@ -5,7 +5,7 @@ import type { CallInput, NamedOperation } from '../operation.ts';
 import { projector } from '../output/projector.ts';
 import { BareReply } from '../output/reply.ts';
 import type { RelatedAccess, SelectedRelation } from '../related.ts';
-import { canonicalTenant, scopeHeaderRequired, type ResolvedScope, type ScopeInput } from '../scope.ts';
+import { canonicalTenant, type ResolvedScope, type ScopeInput } from '../scope.ts';
 import type { Executor } from '../scoped-db.ts';
 import {
   createNotes,
@@ -98,13 +98,7 @@ function requestedScopeOf(
 ): ScopeInput {
   const requested = scope ?? (op.scopeOptional ? principal.pinned : null);
   if (!requested) {
-    if (op.authzen) {
-      const fix = `POST to /org/<organization id>/prj/<project id>${op.path}, or /acc/<account id>/prj/<project id>${op.path}.`;
-      throw fail('SCOPE_REQUIRED', { params: { place: 'the project in the path' }, fix });
-    }
     const inQuery = op.method === 'GET' || op.method === 'DELETE';
-    const { scope: header } = op.headers ?? {};
-    if (header !== undefined) throw scopeHeaderRequired(header);
     const [place, fix] = inQuery
       ? ['scopeId and tenant in the query', 'Add ?tenant=<tenant>&scopeId=<id> to the address']
       : ['scope in the body', 'Add "scope": {"tenant": <tenant>, "id": <id>} to the body'];
@@ -125,8 +119,8 @@ function peekRights(
   principal: Principal | null,
   requestedScope: ScopeInput | undefined,
 ): ScopeAndRights | null | undefined {
-  if (!requestedScope || !principal || op.rate !== 'check') return undefined;
-  const needs = op.alsoNeeds?.(input, principal);
+  if (!requestedScope || !principal || op.rate !== 'check' || !op.fromMemory) return undefined;
+  const needs = op.fromMemory === true ? undefined : op.fromMemory(input, principal);
   if (needs === 'rows') return undefined;
   return stages.peek(principal, requestedScope, needs?.userId);
 }

@@ -62,9 +62,9 @@ function render(all: Record<string, z.ZodType>, io: 'input' | 'output') {
 export function schemasOf(operations: readonly NamedOperation[]): Schemas {
   const inputSchemas = operations.map((op) => [op.name, z.strictObject({ ...op.input })] as const);
   const outputSchemas = operations.map((op) => {
-    const { name, output, dryRun, status = 200, restAnswers, takesForm, standardErrors } = op;
-    const answers = restAnswers ?? { [status]: output };
-    const { success, failure = standardErrors?.failure } = typeof takesForm === 'object' ? takesForm : {};
+    const { name, output, dryRun, status = 200, restAnswers, takesForm } = op;
+    const answers = restAnswers?.success ?? { [status]: output };
+    const { success, failure = restAnswers?.failure } = typeof takesForm === 'object' ? takesForm : {};
     const form = { ...(success && { formSuccess: success }), ...(failure && { formFailure: failure }) };
     return [name, z.object({ ...answers, output, ...(dryRun && { dryRun }), ...form })] as const;
   });

@@ -80,7 +80,7 @@ export const createApiKey = mutation({
   summary: 'Create an API key; its secret is answered once',
   description:
     'In an organization or account the key acts as the service user userId, with the role that it holds at each call, there and in the projects below; roleId is left out, and a session with a recent sign-in is needed.',
-  sessionOnlyWhen: ({ scope }) => isManagementScope(scope),
+  sessionOnly: ({ scope }) => isManagementScope(scope),
   tenants,
   input: {
     scope: Scope,
@@ -147,7 +147,7 @@ export const rotateApiKey = mutation({
   summary: 'Rotate the secret of an active API key; the old secret still works for a while',
   description:
     'The id, the clientId and tokens already issued stay valid. A second rotation ends the oldest secret at once. After a rotation by a key with allowedCidrs, the rotated key works from no other networks.',
-  sessionOnlyWhen: isForeignToKey,
+  sessionOnly: isForeignToKey,
   tenants,
   input: {
     scope: Scope,
@@ -187,7 +187,7 @@ export const revokeApiKey = mutation({
   whileImpersonating: 'allowed',
   access: 'ApiKey:Revoke',
   summary: 'Revoke an active API key permanently',
-  sessionOnlyWhen: ({ scope }) => isManagementScope(scope),
+  sessionOnly: ({ scope }) => isManagementScope(scope),
   tenants,
   input: {
     scope: Scope,
@@ -217,7 +217,7 @@ export const deleteApiKey = mutation({
   whileImpersonating: 'allowed',
   access: 'ApiKey:Delete',
   summary: 'Delete an API key; hardDelete=true removes the row at once',
-  sessionOnlyWhen: ({ scope }) => isManagementScope(scope),
+  sessionOnly: ({ scope }) => isManagementScope(scope),
   tenants,
   input: {
     scope: Scope,
@@ -270,7 +270,7 @@ export const exchangeApiKey = mutation({
   },
   output: AccessToken,
   codes: ['UNAUTHENTICATED'],
-  keepsPermissions: true,
+  permissionChange: 'none',
   groupCommit: true,
   prepare: prepareExchange,
   run: exchange,

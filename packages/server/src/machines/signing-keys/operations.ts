@@ -104,7 +104,7 @@ const common = {
   access: 'public',
   only: 'rest',
   bare: true,
-  rate: 'network',
+  limit: 'network',
   cors: 'any',
   output: Jwks,
 } as const;

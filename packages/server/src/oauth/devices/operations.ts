@@ -25,8 +25,8 @@ export const authorizeProjectDevice = mutation({
     'The device authorization endpoint (RFC 8628). The device shows `user_code` and `verification_uri`, and asks for tokens with `device_code` at the token endpoint, every `interval` seconds. A form gets the answer without envelope.',
   access: 'public',
   only: 'rest',
-  keepsPermissions: true,
-  oauth: 'endpoint',
+  permissionChange: 'none',
+  protocol: 'oauth',
   takesForm: {
     answer: documentAsOauth,
     refusal: errorAsOauth,
@@ -79,7 +79,7 @@ export const enterProjectDeviceCode = mutation({
   access: 'public',
   only: 'rest',
   forBrowsers: true,
-  keepsPermissions: true,
+  permissionChange: 'none',
   takesForm: { answer: () => redirect('/device'), refusal: backToPage },
   input: {
     user_code: z
@@ -111,7 +111,7 @@ export const startDeviceSignIn = mutation({
   description:
     'The command line shows `userCode` and `verificationUri`, and calls `exchangeDeviceCode` every `interval` seconds. Its user enters the code in any browser, signs in, and decides.',
   access: 'public',
-  keepsPermissions: true,
+  permissionChange: 'none',
   input: {},
   output: z
     .object({
@@ -140,7 +140,7 @@ export const exchangeDeviceCode = mutation({
   description:
     'To be called until the user has decided. The code gives one session, of kind `cli`; once denied, used or expired it is refused. Sets no cookie.',
   access: 'public',
-  keepsPermissions: true,
+  permissionChange: 'none',
   input: {
     deviceCode: z
       .string()

@@ -34,7 +34,7 @@ const common = {
   only: 'rest',
   bare: true,
   cors: 'app',
-  oauth: 'endpoint',
+  protocol: 'oauth',
   input: {},
   output: UserInfo,
   codes: ['FORBIDDEN'],

@@ -3,7 +3,7 @@ import { query } from '../../kernel/operation.ts';
 import { bare } from '../../kernel/output/reply.ts';
 import { iso } from '../../kernel/input/values.ts';
 
-const common = { access: 'public', only: 'rest', bare: true, rate: 'exempt', input: {} } as const;
+const common = { access: 'public', only: 'rest', bare: true, limit: 'exempt', input: {} } as const;
 
 export const health = query({
   ...common,

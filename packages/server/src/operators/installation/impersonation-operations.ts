@@ -28,7 +28,7 @@ export const impersonateUser = mutation({
   description:
     'The token has the rights of the user, without recent sign-in and second factor, and is refused for credentials, factors, new keys, members and users, project grants, the deletion of organizations and projects, and the installation (IMPERSONATION_NOT_ALLOWED). It ends with the session of the operator. The user gets a mail with the reason at once, and the owners of each organization when it is entered.',
   stepUp: true,
-  keepsPermissions: true,
+  permissionChange: 'none',
   input: { scope: Scope, id: uuid, reason },
   output: z
     .object({
@@ -120,7 +120,7 @@ export const endImpersonation = mutation({
   rest: 'DELETE /installation/impersonations/:id',
   access: 'InstallationUser:Impersonate',
   summary: 'No longer act for a user; the token is refused at once',
-  keepsPermissions: true,
+  permissionChange: 'none',
   input: { scope: Scope, id: uuid },
   output: z
     .object({

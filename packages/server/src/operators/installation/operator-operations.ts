@@ -39,7 +39,7 @@ export const createOperator = mutation({
   description:
     'Exactly one of userId and email names the user, whose e-mail address must be verified. Every operator gets a mail about it.',
   stepUp: true,
-  keepsPermissions: true,
+  permissionChange: 'none',
   input: {
     scope: Scope,
     userId: uuid.optional().meta({ description: 'Id of the user.' }),
@@ -92,7 +92,7 @@ export const deleteOperator = mutation({
   description:
     'Operators of the configuration end when their address is taken from OPERATORS and the service restarts.',
   stepUp: true,
-  keepsPermissions: true,
+  permissionChange: 'none',
   input: { scope: Scope, userId: uuid.describe('Id of the user.'), reason },
   output: Operator,
   codes: ['NOT_FOUND', 'INVALID_STATE', 'LAST_OWNER'],

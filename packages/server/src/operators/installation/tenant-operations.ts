@@ -62,7 +62,7 @@ export const installationOrganization = query({
 const act = {
   ...installation,
   stepUp: true,
-  keepsPermissions: true,
+  permissionChange: 'none',
   input: { scope: Scope, id: uuid, reason },
   output: InstallationOrganization.schema,
   target: InstallationOrganization,

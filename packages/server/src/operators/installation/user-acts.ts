@@ -30,7 +30,7 @@ import { InstallationUser } from '../../schema/operators/installation-user.ts';
 const act = {
   ...installation,
   stepUp: true,
-  keepsPermissions: true,
+  permissionChange: 'none',
   input: { scope: Scope, id: uuid, reason },
   target: InstallationUser,
 } as const;

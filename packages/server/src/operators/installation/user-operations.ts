@@ -21,7 +21,7 @@ export const installationUsers = query({
   description:
     'Every search is audited, with the kind of what was searched for and the ids of the users that it found. `totalCount` may be a minute old.',
   audited: true,
-  keepsPermissions: true,
+  permissionChange: 'none',
   input: {
     scope: Scope,
     ...paging(InstallationUser),
@@ -64,7 +64,7 @@ export const installationUser = query({
   summary: 'Read a user with their sign-in methods, sessions, memberships and accounts',
   description: 'Without secrets, and without what tenants store about the user. Every view is audited.',
   audited: true,
-  keepsPermissions: true,
+  permissionChange: 'none',
   input: { scope: Scope, id: uuid },
   output: InstallationUserDetails,
   target: InstallationUser,

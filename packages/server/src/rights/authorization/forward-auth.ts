@@ -15,7 +15,7 @@ import { parsePermissionName, PermissionName } from './permission-name.ts';
  */
 export const authCheck = query({
   rest: 'GET /auth/check',
-  everyMethod: true,
+  protocol: 'forward-auth',
   access: 'any',
   only: 'rest',
   bare: true,
@@ -24,12 +24,10 @@ export const authCheck = query({
     'Accepts every method, here and at every path below. 204 (200 at a path below, for Envoy): allowed; 403: refused. The proxy sends the question either in the headers, replacing those of its client, or in the query of this URL, never in both. The scope is required. The service ignores body and cookies, and at a path below also the rest of the path and the query.',
   tenants,
   scopeOptional: true,
-  unknownScopeIsAnAnswer: true,
+  admits: ['outsider'],
   fromMemory: true,
-  rate: 'check',
   cors: 'none',
   limit: { class: 'check', key: () => '' },
-  headers: { permission: 'x-doorward-permission', scope: 'x-doorward-scope' },
   input: { permission: PermissionName, scope: Scope },
   output: z.null(),
   status: 204,

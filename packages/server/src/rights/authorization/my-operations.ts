@@ -12,7 +12,6 @@ export const myPermissions = query({
   tenants: [...tenants, 'installation'],
   scopeOptional: true,
   fromMemory: true,
-  rate: 'check',
   cors: 'app',
   limit: { class: 'check', key: () => '' },
   etag: 'version',

@@ -52,9 +52,7 @@ export const whoCan = query({
   description:
     'Also needs User:Query. Contains every user about whom isAuthorized would answer true for the same question. A page decides about at most 5,000 users who hold the permission, and counts as 10 checks: go on while `complete` is false.',
   tenants,
-  rate: 'check',
-  ownerMayAsk: true,
-  alsoNeeds: () => 'rows',
+  admits: ['project-owner'],
   limit: { class: 'check', key: () => '', points: () => POINTS },
   input: {
     ...question,

@@ -59,7 +59,7 @@ export const updateGroup = mutation({
   whileImpersonating: 'allowed',
   access: 'Group:Update',
   summary: 'Change a group; permissionIds and tagIds replace the whole set',
-  addsPermissions: true,
+  permissionChange: 'additions',
   tenants: writable,
   input: { scope: Scope, id: uuid, ...Group.patch },
   output: Group.schema,

@@ -94,7 +94,7 @@ export const updatePermission = mutation({
   whileImpersonating: 'allowed',
   access: 'Permission:Update',
   summary: 'Change a permission, except its resource and action',
-  addsPermissions: true,
+  permissionChange: 'additions',
   tenants: writable,
   input: { scope: Scope, id: uuid, ...Permission.patch },
   output: Permission.schema,

@@ -85,7 +85,7 @@ export const planPolicy = mutation({
   whileImpersonating: 'allowed',
   access: 'Policy:Plan',
   summary: 'Show what a policy document would change, and for whom; changes nothing',
-  keepsPermissions: true,
+  permissionChange: 'none',
   input: {
     ...inProject,
     policy: policyInput.optional(),
@@ -159,11 +159,13 @@ const applying = {
   access: 'Policy:Apply',
   output: AppliedPolicy,
   status: 201,
-  restShape: (output: Output) => ({ status: output.applied ? 201 : 200, data: output }),
-  restAnswers: { 200: AppliedPolicy, 201: AppliedPolicy },
+  restAnswers: {
+    answer: (output: Output) => ({ status: output.applied ? 201 : 200, data: output }),
+    success: { 200: AppliedPolicy, 201: AppliedPolicy },
+  },
   secrets: ['secrets'],
   codes: refusals,
-  addsPermissions: true,
+  permissionChange: 'additions',
   limit,
 } as const;
 

@@ -73,7 +73,7 @@ export const policySchema = query({
   summary: 'Read the JSON Schema of policy documents',
   only: 'rest',
   bare: true,
-  rate: 'network',
+  limit: 'network',
   cors: 'any',
   etag: true,
   input: {},

@@ -72,7 +72,7 @@ export const updateResource = mutation({
   whileImpersonating: 'allowed',
   access: 'Resource:Update',
   summary: 'Change a resource, except its slug',
-  addsPermissions: true,
+  permissionChange: 'additions',
   tenants: writable,
   input: { scope: Scope, id: uuid, ...Resource.patch },
   output: Resource.schema,

@@ -61,7 +61,7 @@ export const updateRole = mutation({
   whileImpersonating: 'allowed',
   access: 'Role:Update',
   summary: 'Change a role; groupIds and tagIds replace the whole set',
-  addsPermissions: true,
+  permissionChange: 'additions',
   tenants: writable,
   input: { scope: Scope, id: uuid, ...Role.patch },
   output: Role.schema,

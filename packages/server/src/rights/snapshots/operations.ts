@@ -21,7 +21,6 @@ const common = {
   tenants: ['accountProject', 'organizationProject'],
   notForApps: 'Use an API key of the project: snapshots are for servers.',
   fromMemory: true,
-  rate: 'check',
   cors: 'none',
   output: z.string(),
   codes: ['SNAPSHOT_TOO_LARGE'],
@@ -57,7 +56,7 @@ export const policySnapshot = query({
   description:
     'A JWS of type doorward-snapshot+jwt, signed with the key of the project. It counts as 100 checks.',
   etag: true,
-  alsoNeeds: () => 'rows',
+  fromMemory: () => 'rows',
   limit: { class: 'check', key: () => '', points: () => POINTS },
   input: { scope: Scope, users, minRevision: revision.optional() },
   run: async ({ services, scope, input, call }) => {

@@ -28,7 +28,7 @@ export const startGithubSignIn = mutation({
   access: 'public',
   only: 'rest',
   forBrowsers: true,
-  keepsPermissions: true,
+  permissionChange: 'none',
   input: beginning,
   output: z.null(),
   status: 302,
@@ -63,7 +63,7 @@ export const confirmCliSignIn = mutation({
   access: 'public',
   only: 'rest',
   forBrowsers: true,
-  keepsPermissions: true,
+  permissionChange: 'none',
   takesForm: true,
   input: {
     decision: z.enum(['approve', 'deny']).describe('What the user chose on the page.'),
@@ -110,7 +110,7 @@ export const exchangeCliCode = mutation({
     'The code works once, within 60 seconds. A second use ends the session of the first one. Sets no cookie.',
   access: 'public',
   only: 'rest',
-  keepsPermissions: true,
+  permissionChange: 'none',
   input: {
     code: shortText(128).meta({
       description: 'The code that the loopback address received.',

@@ -49,7 +49,7 @@ export const login = mutation({
   whileImpersonating: 'refused',
   summary: 'Sign in with an e-mail address and a password',
   access: 'public',
-  keepsPermissions: true,
+  permissionChange: 'none',
   input: {
     provider: emailProvider,
     providerId: z
@@ -112,9 +112,11 @@ export const register = mutation({
   },
   output: RegisterResult,
   status: 201,
-  restShape: ({ signIn }) =>
-    signIn ? { status: 201, data: signIn } : { status: 202, data: { verificationRequired: true } },
-  restAnswers: { 201: SignIn, 202: VerificationRequired },
+  restAnswers: {
+    answer: ({ signIn }) =>
+      signIn ? { status: 201, data: signIn } : { status: 202, data: { verificationRequired: true } },
+    success: { 201: SignIn, 202: VerificationRequired },
+  },
   emits: 'user.created',
   codes: ['CONFLICT', 'FORBIDDEN'],
   limit: { class: 'auth', key: ({ providerId }, call) => accountBucket('register', providerId, call) },
@@ -140,7 +142,7 @@ export const refreshSession = mutation({
   summary: 'Exchange a refresh token for the next one',
   description: 'Send both tokens, or only the refresh cookie. The access token may be expired.',
   access: 'public',
-  keepsPermissions: true,
+  permissionChange: 'none',
   input: {
     accessToken: z
       .string()
@@ -151,7 +153,6 @@ export const refreshSession = mutation({
     refreshToken: refreshToken.optional(),
   },
   output: RefreshedSession,
-  usesCookie: true,
   codes: ['UNAUTHENTICATED', 'ORIGIN_NOT_ALLOWED', 'EMAIL_VERIFICATION_REQUIRED'],
   limit: {
     class: 'refresh',
@@ -169,7 +170,7 @@ export const logout = mutation({
   description:
     'Identifies the session by access token, refresh token or cookie. Without a live session the answer is 200 with 0.',
   access: 'public',
-  keepsPermissions: true,
+  permissionChange: 'none',
   input: {
     refreshToken: refreshToken.optional(),
     allSessions: z.boolean().default(false).describe('true: end all sessions of the user.'),
@@ -178,7 +179,6 @@ export const logout = mutation({
     .object({ revoked: z.int().describe('How many sessions ended.') })
     .meta({ id: 'LogoutResult', description: 'How many sessions ended.' }),
   emits: 'session.revoked',
-  usesCookie: true,
   codes: ['ORIGIN_NOT_ALLOWED'],
   run: async (ctx) => ({ revoked: await endPresentedSessions(ctx, ctx.principal, ctx.input) }),
 });
@@ -211,7 +211,7 @@ export const resendVerification = mutation({
   description:
     'For the address of a registration; for one that a user has added, with a session of that user.',
   access: 'public',
-  keepsPermissions: true,
+  permissionChange: 'none',
   input: {
     email: email.meta({ description: 'The address that the mail goes to.', examples: ['ada@example.com'] }),
   },
@@ -234,7 +234,7 @@ export const requestPasswordReset = mutation({
   description:
     'The mail goes to a verified address of an active user; an unverified address gets its verification link instead. The answer is the same for every address.',
   access: 'public',
-  keepsPermissions: true,
+  permissionChange: 'none',
   input: {
     email: email.meta({ description: 'The address that the mail goes to.', examples: ['ada@example.com'] }),
   },
@@ -255,7 +255,7 @@ export const resetPassword = mutation({
   summary: 'Reset a forgotten password with the token from the mail',
   description: 'Ends all sessions of the user and starts none: sign in with the new password.',
   access: 'public',
-  keepsPermissions: true,
+  permissionChange: 'none',
   input: { token: mailedToken, newPassword: password },
   output: z
     .object({ reset: z.literal(true).describe('Always true.') })

@@ -63,7 +63,7 @@ const common = {
   ...browserOperation,
   ...redirects,
   whileImpersonating: 'refused',
-  oauth: 'authorization',
+  protocol: 'oauth-authorization',
   description:
     'Redirects to the hosted pages, and at the end to `redirect_uri` with `code`, `state` and `iss`, or with `error`. For an unknown client or address, a page shows the error and the browser is not redirected. Before a redirect with `error`, a page asks the user, unless the address belongs to the operator or is on the machine of the user. Other parameters are ignored; a parameter sent twice is an error.',
   input,

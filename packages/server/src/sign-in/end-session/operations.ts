@@ -10,7 +10,7 @@ const common = {
   ...browserOperation,
   ...redirects,
   whileImpersonating: 'refused',
-  oauth: 'authorization',
+  protocol: 'oauth-authorization',
   description:
     'Ends the sign-in of this browser at the issuer, and the sessions of all apps that began in it. With an `id_token_hint` of the user who is signed in, or if no user is, at once; otherwise a page asks the user. Redirects to `post_logout_redirect_uri` with `state`, or to a page of this service.',
   input: {

@@ -147,7 +147,7 @@ export const flowPasskeyOptions = mutation({
   summary:
     'Begin to use a passkey in a sign-in to a project app: the options for `navigator.credentials.get`',
   description: `${needsFlow} The options are the same for everybody but for the challenge, which this browser can answer once, for 5 minutes: to sign in, or as second factor.`,
-  rate: 'network',
+  limit: 'network',
   input: { form_token: formToken },
   output: PasskeyRequest,
   codes: ['INVALID_TOKEN', 'ORIGIN_NOT_ALLOWED', 'PROVIDER_NOT_CONFIGURED'],

@@ -37,7 +37,7 @@ export const createPasskeyOptions = mutation({
   summary: 'Begin to add a passkey: the options for `navigator.credentials.create`',
   description: 'The challenge can be answered once, by this session, for 5 minutes.',
   access: 'session',
-  keepsPermissions: true,
+  permissionChange: 'none',
   stepUp: true,
   input: {},
   output: z
@@ -60,7 +60,7 @@ export const createPasskey = mutation({
   summary: 'Add a passkey, with the answer of the browser to the options',
   description: 'The first passkey or authenticator app also creates recovery codes.',
   access: 'session',
-  keepsPermissions: true,
+  permissionChange: 'none',
   input: {
     challengeId: passkeyChallengeId,
     credential: RegistrationCredential,
@@ -89,7 +89,7 @@ export const updateMyPasskey = mutation({
   whileImpersonating: 'refused',
   summary: 'Rename a passkey',
   access: 'session',
-  keepsPermissions: true,
+  permissionChange: 'none',
   input: { id: uuid, name: passkeyName },
   output: Passkey.schema,
   run: async (ctx) => {
@@ -108,7 +108,7 @@ export const deleteMyPasskey = mutation({
   whileImpersonating: 'refused',
   summary: 'Remove a passkey; removing the last factor also removes the recovery codes',
   access: 'session',
-  keepsPermissions: true,
+  permissionChange: 'none',
   stepUp: true,
   input: { id: uuid },
   output: Passkey.schema,

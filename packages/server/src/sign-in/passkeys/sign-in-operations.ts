@@ -22,8 +22,8 @@ export const passkeyOptions = mutation({
   description:
     'The options are the same for everybody but for the challenge, which can be answered once, for 5 minutes: to sign in, or as second factor.',
   access: 'public',
-  keepsPermissions: true,
-  rate: 'network',
+  permissionChange: 'none',
+  limit: 'network',
   input: {},
   output: PasskeyRequest,
   run: (ctx) => {
@@ -47,7 +47,7 @@ export const signInWithPasskey = mutation({
   description:
     'A passkey that verified its user, by PIN or biometrics, is two factors: the session is `aal2`. Otherwise a second factor is asked for where the user has one.',
   access: 'public',
-  keepsPermissions: true,
+  permissionChange: 'none',
   input: { challengeId: passkeyChallengeId, credential: AssertionCredential },
   output: SignIn,
   emits: 'session.created',

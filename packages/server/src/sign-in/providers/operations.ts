@@ -49,7 +49,7 @@ export const startProviderSignIn = mutation({
   access: 'public',
   only: 'rest',
   forBrowsers: true,
-  keepsPermissions: true,
+  permissionChange: 'none',
   input: { key: providerKey, ...beginning },
   output: z.null(),
   status: 302,

@@ -47,7 +47,7 @@ export const myMfa = query({
   rest: 'GET /me/mfa',
   summary: 'List your second factors',
   access: 'session',
-  allowedDuringMfa: true,
+  admits: ['pending-mfa'],
   input: {},
   output: z
     .object({
@@ -79,7 +79,7 @@ export const createMfaFactor = mutation({
   whileImpersonating: 'refused',
   summary: 'Begin to add an authenticator app; its first correct code enables it',
   access: 'session',
-  keepsPermissions: true,
+  permissionChange: 'none',
   stepUp: true,
   input: {
     name: text(1, 100)
@@ -149,7 +149,7 @@ export const verifyMfaFactor = mutation({
   summary: 'Enable a new authenticator app with its first code',
   description: 'The first factor also creates recovery codes, which are shown only in this answer.',
   access: 'session',
-  keepsPermissions: true,
+  permissionChange: 'none',
   stepUp: true,
   input: { id: uuid, code },
   output: z
@@ -200,7 +200,7 @@ export const deleteMfaFactor = mutation({
   whileImpersonating: 'refused',
   summary: 'Remove an authenticator app; removing the last factor also removes the recovery codes',
   access: 'session',
-  keepsPermissions: true,
+  permissionChange: 'none',
   stepUp: true,
   input: { id: uuid },
   output: MfaFactor,
@@ -224,8 +224,8 @@ export const verifyMfa = mutation({
   summary: 'Give the second factor: a code of the app, a passkey, or a recovery code',
   description: 'Raises this session to `aal2`. It also counts as a recent sign-in.',
   access: 'session',
-  keepsPermissions: true,
-  allowedDuringMfa: true,
+  permissionChange: 'none',
+  admits: ['pending-mfa'],
   input: {
     code: code.optional(),
     recoveryCode: z
@@ -273,7 +273,7 @@ export const regenerateMfaRecoveryCodes = mutation({
   whileImpersonating: 'refused',
   summary: 'Create new recovery codes; the old ones stop working',
   access: 'session',
-  keepsPermissions: true,
+  permissionChange: 'none',
   stepUp: true,
   input: {},
   output: z

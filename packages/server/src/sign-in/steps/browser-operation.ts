@@ -15,7 +15,7 @@ export const browserOperation = {
   access: 'public',
   only: 'rest',
   forBrowsers: true,
-  keepsPermissions: true,
+  permissionChange: 'none',
 } as const;
 
 /** The answer redirects to the next page or to the app. */

@@ -37,7 +37,7 @@ interface ExportRequest {
 export const exportOperation = {
   only: 'rest',
   bare: ['application/x-ndjson', 'text/csv'],
-  keepsPermissions: true,
+  permissionChange: 'none',
   output: z.string().meta({ description: 'A file.' }),
   limit: { class: 'export', key: () => '' },
 } as const;

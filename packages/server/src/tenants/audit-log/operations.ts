@@ -24,7 +24,7 @@ export const exportAuditLogs = mutation({
   ...exportOperation,
   rest: 'GET /audit-logs/export',
   whileImpersonating: 'allowed',
-  whileSuspended: 'owners',
+  admits: ['suspended-owner'],
   summary: 'Download the audit entries of a scope, oldest first',
   description:
     'A line of ndjson is an `AuditLogEntry`; `doorward audit verify` proves such a file. A line of csv has the same members, objects as JSON. The export is a mutation, because it writes an audit entry; without filters, that entry is the last line.',

@@ -33,7 +33,7 @@ const change = {
   whileImpersonating: 'refused',
   sessionOnly: true,
   stepUp: true,
-  keepsPermissions: true,
+  permissionChange: 'none',
 } as const;
 
 export const createOrganizationDomain = mutation({

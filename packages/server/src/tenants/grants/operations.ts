@@ -90,7 +90,7 @@ export const resendProjectGrant = mutation({
   whileImpersonating: 'refused',
   access: 'ProjectGrant:Update',
   summary: 'Mail a pending offer again, for another seven days; the earlier link becomes invalid',
-  keepsPermissions: true,
+  permissionChange: 'none',
   tenants,
   input: { scope: Scope, id: uuid },
   output: ProjectGrant.schema,
@@ -220,7 +220,7 @@ export const projectGrantUsers = query({
 export const projectGrantOffer = query({
   rest: 'GET /project-grants/offer/:token',
   access: 'public',
-  rate: 'network',
+  limit: 'network',
   summary: 'Read an offer with the token of its mail',
   input: {
     token: z

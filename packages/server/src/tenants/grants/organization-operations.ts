@@ -71,7 +71,7 @@ export const acceptProjectGrant = mutation({
   summary: 'Accept an offered project for an organization',
   description:
     'The answer has the scope in which the members of the organization use the project from now on.',
-  sessionOnlyWhen: isOtherKey,
+  sessionOnly: isOtherKey,
   tenants,
   input: { scope: Scope, token },
   output: OrganizationGrant.schema,
@@ -86,7 +86,7 @@ export const declineProjectGrant = mutation({
   access: 'ProjectGrant:Accept',
   summary: 'Decline an offered project',
   description: 'The owner of the project does not learn which organization declined.',
-  sessionOnlyWhen: isOtherKey,
+  sessionOnly: isOtherKey,
   tenants,
   input: { scope: Scope, token },
   output: z

@@ -29,7 +29,7 @@ export const updateOrganizationMember = mutation({
   whileImpersonating: 'refused',
   access: 'OrganizationMember:Update',
   summary: 'Change the role of a member; effective at once',
-  addsPermissions: true,
+  permissionChange: 'additions',
   tenants,
   input: {
     scope: Scope,
@@ -54,7 +54,7 @@ export const removeOrganizationMember = mutation({
   rest: 'DELETE /organization-members/:userId',
   whileImpersonating: 'refused',
   access: 'OrganizationMember:Remove',
-  selfServiceUserId: ({ userId }) => userId,
+  admits: ['self'],
   summary: 'Remove a member from the organization and all its projects, or leave the organization',
   tenants,
   input: { scope: Scope, userId: uuid.describe('Id of the member, which is that of the user.') },

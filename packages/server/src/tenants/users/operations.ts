@@ -52,8 +52,8 @@ export const createUser = mutation({
   summary: 'Create a managed or service user, or add an existing user to a project',
   description:
     'Exactly one of name (a new user without sign-in, managed by this scope) and userId (in a project: a member of its organization, or the owner or a service user of its account). roleIds: in an organization or account exactly one. kind `service`: a machine, in an organization or account; it acts by API keys of this scope, never signs in and never owns an organization.',
-  sessionOnlyWhen: ({ kind }) => kind === 'service',
-  addsPermissions: true,
+  sessionOnly: ({ kind }) => kind === 'service',
+  permissionChange: 'additions',
   tenants,
   input: {
     scope: Scope,
@@ -81,7 +81,7 @@ export const updateUser = mutation({
   summary: 'Change the membership of a user in the scope, and the profile of a managed user',
   description:
     'metadata replaces the metadata of the membership in this scope; answers of a project merge it over that of the organization. name, pictureUrl and status can be changed for users that this scope manages. Callers cannot change their own roles or metadata.',
-  addsPermissions: true,
+  permissionChange: 'additions',
   tenants,
   input: {
     scope: Scope,

@@ -67,7 +67,7 @@ export const createWebhookSubscription = mutation({
   secrets: ['secret'],
   status: 201,
   codes: ['WEBHOOK_URL_NOT_ALLOWED', 'CONFLICT'],
-  keepsPermissions: true,
+  permissionChange: 'none',
   prepare: ({ services, input }) => services.assertUrlAllowed(input.url),
   run: async (ctx) => {
     const { db, input, scope } = ctx;
@@ -90,7 +90,7 @@ export const updateWebhookSubscription = mutation({
   output: WebhookSubscription.schema,
   target: WebhookSubscription,
   codes: ['WEBHOOK_URL_NOT_ALLOWED', 'CONFLICT'],
-  keepsPermissions: true,
+  permissionChange: 'none',
   prepare: async ({ services, input }) => {
     if (input.url !== undefined) await services.assertUrlAllowed(input.url);
   },
@@ -117,7 +117,7 @@ export const deleteWebhookSubscription = mutation({
   input: { scope: Scope, id: uuid },
   output: WebhookSubscription.schema,
   target: WebhookSubscription,
-  keepsPermissions: true,
+  permissionChange: 'none',
   run: async ({ db, input, services, tx }) => {
     const removed = await db.remove(WebhookSubscription, input.id);
     await cancelDeliveries(tx, { tenantId: db.scope.nodeId, ids: [input.id] }, services.clock.now());
@@ -152,7 +152,7 @@ export const rotateWebhookSecret = mutation({
   secrets: ['secret'],
   target: WebhookSubscription,
   codes: ['ROTATION_IN_PROGRESS'],
-  keepsPermissions: true,
+  permissionChange: 'none',
   run: async (ctx) => {
     const { input, scope, services } = ctx;
     const { id, graceSeconds, force } = input;
@@ -207,7 +207,7 @@ export const replayWebhookDelivery = mutation({
   output: WebhookDelivery.schema,
   target: WebhookDelivery,
   codes: ['INVALID_STATE'],
-  keepsPermissions: true,
+  permissionChange: 'none',
   run: (ctx) => {
     ctx.afterCommit(() => ctx.services.webhooksDue());
     return replay(ctx, ctx.input.id);
@@ -230,7 +230,7 @@ export const testWebhookSubscription = mutation({
   output: WebhookDelivery.schema,
   status: 202,
   target: WebhookSubscription,
-  keepsPermissions: true,
+  permissionChange: 'none',
   run: async (ctx) => {
     const { db, input, scope, services, tx, call } = ctx;
     const { id } = await lockSubscription(ctx, input.id);

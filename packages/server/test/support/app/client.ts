@@ -186,8 +186,8 @@ async function overRest(
   options: CallOptions,
 ): Promise<Answer> {
   const rest = { ...input };
-  const prefix = op.authzen ? issuerPath(rest['scope']) : '';
-  if (op.authzen) delete rest['scope'];
+  const prefix = op.protocol === 'authzen' ? issuerPath(rest['scope']) : '';
+  if (op.protocol === 'authzen') delete rest['scope'];
   const path = op.path.replace(/:([A-Za-z]+)/g, (_, name: string) => {
     const value = String(rest[name]);
     delete rest[name];
@@ -198,7 +198,7 @@ async function overRest(
   if (inQuery) {
     const { scope, ...parameters } = rest as { scope?: { tenant: string; id: string } | string };
     if (typeof scope === 'string') query['scope'] = scope;
-    else if (scope && op.headers) query['scope'] = `${scope.tenant}:${scope.id}`;
+    else if (scope && op.protocol === 'forward-auth') query['scope'] = `${scope.tenant}:${scope.id}`;
     else if (scope) Object.assign(query, { tenant: scope.tenant, scopeId: scope.id });
     for (const [name, value] of Object.entries(parameters)) {
       if (value !== undefined) query[name] = Array.isArray(value) ? value.join(',') : `${value as string}`;

@@ -27,7 +27,7 @@ const common = {
   access: 'public',
   only: 'rest',
   bare: true,
-  rate: 'network',
+  limit: 'network',
   cors: 'any',
   fromMemory: true,
   output: Metadata,

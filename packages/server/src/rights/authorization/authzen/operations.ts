@@ -22,12 +22,10 @@ const common = {
   access: 'any',
   only: 'rest',
   bare: true,
-  authzen: true,
+  protocol: 'authzen',
   tenants,
   scopeOptional: true,
-  unknownScopeIsAnAnswer: true,
-  fromMemory: true,
-  rate: 'check',
+  admits: ['outsider'],
   cors: 'app',
   codes: ['FORBIDDEN'],
 } as const;
@@ -39,7 +37,7 @@ export const authzenEvaluation = query({
   description:
     'Below the issuer of a project the path is the scope; at the root it is that of the key or app token. About another user it needs Authorization:Check. A refused access is 200.',
   // Whether the rights of another user are in memory must not change how the call waits.
-  alsoNeeds: ({ subject }, principal) => (isOtherUser(subject, principal) ? 'rows' : undefined),
+  fromMemory: ({ subject }, principal) => (isOtherUser(subject, principal) ? 'rows' : undefined),
   limit: { class: 'check', key: () => '' },
   input: { ...evaluation, scope: Scope },
   output: AuthzenDecision,
@@ -64,7 +62,7 @@ export const authzenEvaluations = query({
   summary: 'Decide up to 100 questions (AuthZEN)',
   description:
     'Each question counts as one check. A member of a question replaces the whole member of the request. A question that is not valid, or about a user whom the caller may not ask about, is answered with an error of its own. Without `evaluations` the answer is that of authzenEvaluation.',
-  alsoNeeds: (input, principal) => (mayNeedOthers(input, principal) ? 'rows' : undefined),
+  fromMemory: (input, principal) => (mayNeedOthers(input, principal) ? 'rows' : undefined),
   limit: {
     class: 'check',
     key: () => '',

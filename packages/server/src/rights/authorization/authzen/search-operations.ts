@@ -19,10 +19,8 @@ import { isOtherUser, loadSubjects } from './subjects.ts';
 const common = {
   only: 'rest',
   bare: true,
-  authzen: true,
+  protocol: 'authzen',
   scopeOptional: true,
-  fromMemory: true,
-  rate: 'check',
   codes: ['FORBIDDEN', 'INVALID_CURSOR'],
 } as const;
 
@@ -38,7 +36,7 @@ export const authzenSubjectSearch = query({
   description:
     'As whoCan: also needs User:Query, and counts as 10 checks. Go on while `next_token` is not empty, even if there are no results.',
   tenants: ['organization', 'accountProject', 'organizationProject'],
-  alsoNeeds: () => 'rows',
+  fromMemory: () => 'rows',
   limit,
   input: {
     subject: SubjectType,
@@ -85,7 +83,7 @@ export const authzenActionSearch = query({
   description:
     'Decides about every action of the resource, with the given attributes; counts as 10 checks. About another user it needs Authorization:Check.',
   tenants,
-  alsoNeeds: ({ subject }, principal) => (isOtherUser(subject, principal) ? 'rows' : undefined),
+  fromMemory: ({ subject }, principal) => (isOtherUser(subject, principal) ? 'rows' : undefined),
   cors: 'app',
   limit,
   input: {

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { fail, type DoorwardError } from '../errors.ts';
+import { fail, type DoorwardError } from '../../errors.ts';
 
 /* AuthZEN's requirements for its endpoints beyond the input and the output (authzen §5). */
 
@@ -8,12 +8,14 @@ const visibleText = /^[!-~]{1,255}$/;
 /** AuthZEN clients get back the id that they sent, whatever its form. Logs use the own id (conventions §12). */
 export function shownRequestId({ id, route, headers }: FastifyRequest): string {
   const requested = headers['x-request-id'];
-  return route?.authzen && typeof requested === 'string' && visibleText.test(requested) ? requested : id;
+  return route?.protocol === 'authzen' && typeof requested === 'string' && visibleText.test(requested)
+    ? requested
+    : id;
 }
 
 /** AuthZEN has no 415: another type of body is a bad request. */
 export function inProtocolOf({ route }: FastifyRequest, error: DoorwardError): DoorwardError {
-  if (!route?.authzen || error.code !== 'UNSUPPORTED_MEDIA_TYPE') return error;
+  if (route?.protocol !== 'authzen' || error.code !== 'UNSUPPORTED_MEDIA_TYPE') return error;
   return fail('VALIDATION_ERROR', {
     details: [{ path: '', code: 'malformed_json' }],
     fix: 'Send a JSON object in UTF-8 with Content-Type: application/json.',

@@ -1,7 +1,7 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { fail } from '../errors.ts';
-import { uuid } from '../kernel/input/values.ts';
-import type { NamedOperation } from '../kernel/operation.ts';
+import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
+import { fail, type DoorwardError } from '../../errors.ts';
+import { uuid } from '../../kernel/input/values.ts';
+import type { NamedOperation } from '../../kernel/operation.ts';
 
 /*
  * Paths and input of an endpoint of AuthZEN (authzen §1, §5). Below the issuer of a project the path is the scope; the
@@ -16,17 +16,28 @@ const owners = [
 ] as const;
 
 /** The path at the root, where the token names the scope, and below the issuers of projects. */
-export const authzenPaths = ({ path }: Pick<NamedOperation, 'path'>): string[] => [
+const pathsOf = (path: string): string[] => [
   path,
   ...owners.map(([owner]) => `${owner}/prj/:projectId${path}`),
 ];
+
+export function addAuthzenRoutes(app: FastifyInstance, route: RouteOptions): void {
+  for (const url of pathsOf(route.url)) app.route({ ...route, url });
+}
+
+/** The error for a call at the root whose token names no scope. */
+export const projectInPathRequired = ({ path }: NamedOperation): DoorwardError =>
+  fail('SCOPE_REQUIRED', {
+    params: { place: 'the project in the path' },
+    fix: `POST to /org/<organization id>/prj/<project id>${path}, or /acc/<account id>/prj/<project id>${path}.`,
+  });
 
 /**
  * Reads the input of a request, with the scope that its path names.
  * @throws VALIDATION_ERROR without a JSON object that is needed, and NOT_FOUND for a path that names no project
  */
 export function readAuthzenInput(
-  { input }: Pick<NamedOperation, 'input'>,
+  { input }: NamedOperation,
   required: readonly string[],
   { params, body }: FastifyRequest,
 ): Members {
@@ -53,18 +64,15 @@ function scopeIn(params: Readonly<Record<string, string>>): Members | undefined 
 
 /** Clients may know the path of the resource search from the standard. It is not an operation: its answer says what to do instead. */
 export function refuseResourceSearch(app: FastifyInstance): void {
-  const config = { authzen: true, rate: 'network' } as const;
-  for (const url of authzenPaths({ path: '/access/v1/search/resource' })) {
-    app.route({
-      method: 'POST',
-      url,
-      config,
-      onRequest: (_request, _reply, done) => {
-        const fix =
-          'There is no resource search, because Doorward keeps no list of your objects: ask about them at access/v1/evaluations.';
-        done(fail('NOT_FOUND', { fix }));
-      },
-      handler: () => undefined,
-    });
-  }
+  addAuthzenRoutes(app, {
+    method: 'POST',
+    url: '/access/v1/search/resource',
+    config: { protocol: 'authzen', rate: 'network' },
+    onRequest: (_request, _reply, done) => {
+      const fix =
+        'There is no resource search, because Doorward keeps no list of your objects: ask about them at access/v1/evaluations.';
+      done(fail('NOT_FOUND', { fix }));
+    },
+    handler: () => undefined,
+  });
 }

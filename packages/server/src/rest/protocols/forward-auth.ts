@@ -1,0 +1,90 @@
+import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
+import { fail, type Detail, type DoorwardError } from '../../errors.ts';
+import { ignoreBodies } from '../../http/body/body-parser.ts';
+import { forwardAuthHeaders as names } from '../../http/protocols/forward-auth-headers.ts';
+import type { NamedOperation } from '../../kernel/operation.ts';
+
+/* Paths and input of an operation that proxies call before they forward a request (nginx, Traefik, Envoy). */
+
+type Members = Record<string, unknown>;
+
+/** In place of a scope: that of the token. */
+const OWN_SCOPE = 'own';
+
+/** The error for a call that names no scope, or whose token has none. */
+export const scopeHeaderRequired = (): DoorwardError =>
+  fail('SCOPE_REQUIRED', {
+    params: { place: names.scope },
+    fix: `Send ${names.scope}: <tenant>:<id>, or ?scope=<tenant>:<id>. The value ${OWN_SCOPE} means the scope of the token, whichever it is; a session has none.`,
+  });
+
+/**
+ * Adds a route for every method, at its path and at all paths below. Envoy appends the path of its client, and accepts
+ * only 200, so below the path an answer without a body is 200 instead of 204.
+ */
+export function addForwardAuthRoutes(app: FastifyInstance, route: RouteOptions): void {
+  app.register(async (scope) => {
+    ignoreBodies(scope);
+    const everyMethod = { ...route, method: scope.supportedMethods };
+    scope.route(everyMethod);
+    scope.route({
+      ...everyMethod,
+      url: `${route.url}/*`,
+      onSend: (_request, reply, payload, done) => {
+        if (reply.statusCode === 204) reply.status(200);
+        done(null, payload);
+      },
+    });
+  });
+}
+
+/**
+ * Reads the input from headers that the proxy sets, or from the query of the configured URL. The proxy may pass on headers
+ * of its client, who must not be able to change the input, so a value that is sent twice or in both positions is refused.
+ * At paths below the operation's path, path and query belong to the client and are ignored.
+ * @throws VALIDATION_ERROR, SCOPE_REQUIRED
+ */
+export function readForwardAuthInput(
+  _op: NamedOperation,
+  _required: readonly string[],
+  { query, params, raw, headers }: FastifyRequest,
+): Members {
+  const parameters = '*' in (params as object) ? {} : (query as Members);
+  const details: Detail[] = [];
+  const read: Members = {};
+  const isInHeaders = Object.values(names).some((header) => headers[header] !== undefined);
+  for (const [field, header] of Object.entries(names)) {
+    const value = isInHeaders ? headers[header] : parameters[field];
+    const isTwice = isInHeaders ? countHeader(raw.rawHeaders, header) > 1 : Array.isArray(value);
+    if (isTwice) details.push({ path: field, code: 'duplicate' });
+    else if (isInHeaders && field in parameters) details.push({ path: field, code: 'excluded' });
+    else if (value !== undefined) read[field] = value;
+  }
+  for (const name of Object.keys(parameters)) {
+    if (!Object.hasOwn(names, name)) details.push({ path: name, code: 'unknown_field' });
+  }
+  if (details.length > 0) throw fail('VALIDATION_ERROR', { details: details.slice(0, 20) });
+  return withScope(read);
+}
+
+/**
+ * The scope has to be named. Otherwise a token would be checked in its own scope, and so the key of any project
+ * would pass in which its owner has made this permission.
+ */
+function withScope({ scope, ...others }: Members): Members {
+  const isComplete = Object.keys(names).every((name) => name === 'scope' || name in others);
+  if (scope === undefined && isComplete) throw scopeHeaderRequired();
+  // Without a scope in the input, the call has that of the token.
+  if (scope === undefined || scope === OWN_SCOPE) return others;
+  return { ...others, scope: scopeIn(scope as string) };
+}
+
+/** Counts in the raw headers, because Node joins repeated headers into one value. */
+const countHeader = (rawHeaders: readonly string[], header: string): number =>
+  rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === header).length;
+
+function scopeIn(text: string): Members {
+  const colon = text.indexOf(':');
+  if (colon < 0) throw fail('VALIDATION_ERROR', { details: [{ path: 'scope', code: 'format' }] });
+  return { tenant: text.slice(0, colon), id: text.slice(colon + 1) };
+}
