@@ -4,8 +4,8 @@
  */
 export const subjects: readonly string[] = [
   'outgoing',
-  'people',
   'providers',
+  'people',
   'sessions',
   'members',
   'webhooks',

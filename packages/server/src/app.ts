@@ -61,7 +61,7 @@ import { createIds } from './runtime/ids.ts';
 import { deleteUnusedApps } from './oauth/registration/unused-apps.ts';
 import { every, startJobs } from './runtime/jobs.ts';
 import { realClock, realDelay } from './runtime/time.ts';
-import type { Services } from './kernel/context.ts';
+import type { Services } from './services.ts';
 import { createInvoke } from './kernel/invoke.ts';
 import { createNotes } from './kernel/stages.ts';
 import { assertValidOperations, declaredPermissions, operations, tagDescriptions } from './operations.ts';

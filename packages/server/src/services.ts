@@ -11,11 +11,12 @@ import type { Keyring } from './crypto/keys/keyring.ts';
 import type { Passwords } from './crypto/passwords/passwords.ts';
 import type { KeyPairStock } from './crypto/keys/rsa.ts';
 import type { MailOutbox } from './events/mail/mail-outbox.ts';
-import type { QueueState } from './kernel/context.ts';
-import type { RateClass } from './kernel/operation.ts';
+import type { Context as KernelContext, QueueState } from './kernel/context.ts';
+import type { AnyEntity } from './kernel/entity.ts';
+import type { RateClass, Shape } from './kernel/operation.ts';
 import type { Clock, Delay, DnsResolver, Ids } from './kernel/ports.ts';
 import type { IdentityProviders } from './providers/providers.ts';
-import type { PolicySnapshots } from './rights/snapshots/policy-snapshots.ts';
+import type { PolicySnapshots } from './access/policy-snapshots.ts';
 
 interface Readiness {
   /** False from the moment of a stop signal. */
@@ -33,54 +34,65 @@ interface ProcessState {
 }
 
 /** The services available to every operation beside its scope-bound database. Wired once, in app.ts. */
-declare module './kernel/context.ts' {
-  interface Services {
-    readonly config: Config;
-    readonly clock: Clock;
-    /** Delays responses, so that their timing doesn't reveal the work behind them. */
-    readonly delay: Delay;
-    readonly ids: Ids;
-    readonly dns: DnsResolver;
-    readonly kek: Kek;
-    /** Cursors for lists of the caller's own rows; the lists of a scope bring their own. */
-    readonly cursors: Cursors;
-    /** For an answer that names the state that it is about. */
-    readonly revisions: Pick<Revisions, 'seal'>;
-    readonly keyring: Keyring;
-    readonly knownKeys: ApiKeyCache;
-    /** The state of the session or key of a token that is not the one of the call. */
-    readonly credentials: Credentials;
-    readonly keyPairs: Pick<KeyPairStock, 'take'>;
-    readonly passwords: Passwords;
-    readonly resolver: Resolver;
-    readonly builtIns: BuiltIns;
-    readonly mail: MailOutbox;
-    readonly identityProviders: IdentityProviders;
-    /**
-     * Resolves if webhooks may be sent to the URL.
-     * @throws WEBHOOK_URL_NOT_ALLOWED
-     */
-    readonly assertUrlAllowed: (url: string, path?: string) => Promise<void>;
-    /**
-     * Wakes the delivery workers of this process, because a delivery is due. Without the call they only find it
-     * later.
-     */
-    readonly webhooksDue: () => void;
-    /** Deletes permanently what the purge must remove at once. Never rejects; the next purge removes what is left. */
-    readonly purgeUrgent: () => Promise<void>;
-    /**
-     * For limits that an operation cannot declare: of failures only, or with the same answer whether a limit is
-     * exceeded or not.
-     */
-    readonly limiter: { consume(cls: RateClass, key: string, points?: number): unknown };
-    readonly policySnapshots: PolicySnapshots;
-    /** Logs, for the operator, a failure of another system. */
-    readonly warn: (error: unknown, message: string) => void;
-    /** The process and what surrounds it, for operators of the installation. */
-    readonly process: ProcessState;
-    /** The work in the database that waits, and the state of its connections. */
-    readonly gauges: () => Promise<readonly Gauge[]>;
-    /** The checks of database, schema, key and change channel, for the readiness answer. */
-    readonly readiness: () => Promise<Readiness>;
-  }
+export interface Services {
+  readonly config: Config;
+  readonly clock: Clock;
+  /** Delays responses, so that their timing doesn't reveal the work behind them. */
+  readonly delay: Delay;
+  readonly ids: Ids;
+  readonly dns: DnsResolver;
+  readonly kek: Kek;
+  /** Cursors for lists of the caller's own rows; the lists of a scope bring their own. */
+  readonly cursors: Cursors;
+  /** For an answer that names the state that it is about. */
+  readonly revisions: Pick<Revisions, 'seal'>;
+  readonly keyring: Keyring;
+  readonly knownKeys: ApiKeyCache;
+  /** The state of the session or key of a token that is not the one of the call. */
+  readonly credentials: Credentials;
+  readonly keyPairs: Pick<KeyPairStock, 'take'>;
+  readonly passwords: Passwords;
+  readonly resolver: Resolver;
+  readonly builtIns: BuiltIns;
+  readonly mail: MailOutbox;
+  readonly identityProviders: IdentityProviders;
+  /**
+   * Resolves if webhooks may be sent to the URL.
+   * @throws WEBHOOK_URL_NOT_ALLOWED
+   */
+  readonly assertUrlAllowed: (url: string, path?: string) => Promise<void>;
+  /**
+   * Wakes the delivery workers of this process, because a delivery is due. Without the call they only find it
+   * later.
+   */
+  readonly webhooksDue: () => void;
+  /** Deletes permanently what the purge must remove at once. Never rejects; the next purge removes what is left. */
+  readonly purgeUrgent: () => Promise<void>;
+  /**
+   * For limits that an operation cannot declare: of failures only, or with the same answer whether a limit is
+   * exceeded or not.
+   */
+  readonly limiter: { consume(cls: RateClass, key: string, points?: number): unknown };
+  readonly policySnapshots: PolicySnapshots;
+  /** Logs, for the operator, a failure of another system. */
+  readonly warn: (error: unknown, message: string) => void;
+  /** The process and what surrounds it, for operators of the installation. */
+  readonly process: ProcessState;
+  /** The work in the database that waits, and the state of its connections. */
+  readonly gauges: () => Promise<readonly Gauge[]>;
+  /** The checks of database, schema, key and change channel, for the readiness answer. */
+  readonly readiness: () => Promise<Readiness>;
 }
+
+/** The argument of an operation's functions. */
+export type Context<
+  I extends Shape = Shape,
+  P = unknown,
+  T extends AnyEntity | undefined = AnyEntity | undefined,
+> = KernelContext<Services, I, P, T>;
+
+/** The part of a mutation's context that functions use which several operations share. */
+export type Run = Pick<
+  Context,
+  'tx' | 'services' | 'call' | 'record' | 'invalidate' | 'unchanged' | 'setCookies' | 'afterCommit'
+>;

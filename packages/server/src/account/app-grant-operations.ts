@@ -5,7 +5,7 @@ import { fail } from '../errors.ts';
 import { callerOf } from '../kernel/context.ts';
 import { pageOf, paging } from '../kernel/input/inputs.ts';
 import { uuid } from '../kernel/input/values.ts';
-import { mutation, query } from '../kernel/operation.ts';
+import { mutation, query } from '../declare.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { loadGrants } from '../apps/access/consent.ts';
 import { nodeOfUser } from '../people/user-node.ts';

@@ -1,6 +1,7 @@
 import { and, eq, isNull, ne } from 'drizzle-orm';
 import { fail } from '../errors.ts';
-import type { Principal, Services, Run } from '../kernel/context.ts';
+import type { Principal } from '../kernel/context.ts';
+import type { Services, Run } from '../services.ts';
 import { refuse, type Refusal } from '../kernel/output/reply.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { assertPassword, loadPasswordOwner, replacePassword } from '../sign-in/passwords/new-password.ts';

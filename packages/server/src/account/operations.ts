@@ -4,7 +4,7 @@ import { pageOfOwn } from '../db/query/page.ts';
 import { fail } from '../errors.ts';
 import { callerOf } from '../kernel/context.ts';
 import { pageOf, paging } from '../kernel/input/inputs.ts';
-import { mutation, query } from '../kernel/operation.ts';
+import { mutation, query } from '../declare.ts';
 import { email, text, url, uuid } from '../kernel/input/values.ts';
 import { removePicture } from '../people/pictures/remove-picture.ts';
 import { Account, AccountType } from '../schema/people/account.ts';

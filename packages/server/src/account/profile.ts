@@ -1,7 +1,8 @@
 import { eq } from 'drizzle-orm';
 import { isDeepStrictEqual } from 'node:util';
 import { fail } from '../errors.ts';
-import { callerOf, type Principal, type Run } from '../kernel/context.ts';
+import { callerOf, type Principal } from '../kernel/context.ts';
+import type { Run } from '../services.ts';
 import type { Changes } from '../kernel/event.ts';
 import type { accounts } from '../schema/people/account.ts';
 import { accountsOf, createAccount } from '../people/account.ts';

@@ -1,6 +1,6 @@
 import { and, asc, desc, eq } from 'drizzle-orm';
 import { fail } from '../errors.ts';
-import type { Services } from '../kernel/context.ts';
+import type { Services } from '../services.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { domainOf } from '../sign-in/connections/live-connection.ts';
 import { organizationRequiringProvider } from '../sign-in/connections/required-provider.ts';

@@ -1,6 +1,6 @@
 import { logoFile, logoUpload, prepareLogo } from './branding/logo-upload.ts';
 import { storeLogo } from './branding/logo.ts';
-import { mutation } from '../kernel/operation.ts';
+import { mutation } from '../declare.ts';
 import { Scope } from '../kernel/scope.ts';
 import { uuid } from '../kernel/input/values.ts';
 import { ProjectApp } from '../schema/apps/project-app.ts';

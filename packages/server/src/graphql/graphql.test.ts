@@ -18,7 +18,8 @@ import type { Call } from '../kernel/context.ts';
 import type { AnyEntity } from '../kernel/entity.ts';
 import type { Invoke } from '../kernel/invoke.ts';
 import { schemasOf } from '../kernel/output/json-schema.ts';
-import { mutation, query, type NamedOperation, type Operation } from '../kernel/operation.ts';
+import type { NamedOperation, Operation } from '../kernel/operation.ts';
+import { mutation, query } from '../declare.ts';
 import type { ResolvedScope } from '../kernel/scope.ts';
 import { registerBodyParser } from '../http/body/body-parser.ts';
 import { registerGraphql, type GraphqlOptions } from './graphql.ts';
@@ -149,7 +150,7 @@ async function start(changes: Partial<GraphqlOptions> = {}) {
     schemas: schemasOf(operations),
     entities: new Map(nouns.map((noun) => [noun.name, noun])),
     invoke,
-    services: {} as GraphqlOptions['services'],
+    services: {},
     callOf: () =>
       ({
         authentication: { ok: false, reason: 'missing' },

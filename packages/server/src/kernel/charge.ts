@@ -1,4 +1,4 @@
-import type { Call, Principal, Services } from './context.ts';
+import type { Call, Principal } from './context.ts';
 import type { CallInput, NamedOperation, RateClass } from './operation.ts';
 
 /** How a call counts in the rate class of its operation. */
@@ -13,7 +13,7 @@ export function chargeFor(
   input: CallInput,
   call: Call,
   principal: Principal | null,
-  services: Services,
+  services: unknown,
 ): Charge | null {
   const key = limit?.key(input, call, services) ?? null;
   if (!limit || key === null) return null;
@@ -26,7 +26,7 @@ export function expectedCharge(
   op: NamedOperation,
   raw: unknown,
   call: Call,
-  services: Services,
+  services: unknown,
 ): Charge | null {
   const { ok } = call.authentication;
   const principal = call.authentication.ok ? call.authentication.principal : null;

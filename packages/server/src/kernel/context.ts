@@ -143,16 +143,11 @@ export interface Effects extends CookieEffects {
   readonly headers: Record<string, string>;
 }
 
-/**
- * The services that operations use. Each layer adds its members by declaration merging, so the kernel does not depend on
- * them and an operation still sees one typed object.
- */
-// oxlint-disable-next-line typescript/no-empty-object-type
-export interface Services {}
-
 type Scoped<I, Yes, No = undefined> = I extends { scope: unknown } ? Yes : No;
 
+/** The argument of `run` and `prepare`. `S`: the services, which the kernel only passes on. */
 export interface Context<
+  S = unknown,
   I extends z.ZodRawShape = z.ZodRawShape,
   P = unknown,
   T extends AnyEntity | undefined = AnyEntity | undefined,
@@ -168,7 +163,7 @@ export interface Context<
   readonly rights: Scoped<I, CallerRights>;
   readonly target: T extends AnyEntity ? RowOf<T> : undefined;
   readonly prepared: P;
-  readonly services: Services;
+  readonly services: S;
   /** The open transaction. If none is open: the pool for an operation without scope, else undefined; use `read` then. */
   readonly tx: Executor;
   /** Reads in the scope outside that transaction: before it, after it, or without one. */
@@ -192,9 +187,3 @@ export function callerOf(ctx: { readonly principal: Principal | null }): Princip
   if (!ctx.principal) throw new Error('a guarded operation ran without a principal');
   return ctx.principal;
 }
-
-/** The part of a mutation's context that functions use which several operations share. */
-export type Run = Pick<
-  Context,
-  'tx' | 'services' | 'call' | 'record' | 'invalidate' | 'unchanged' | 'setCookies' | 'afterCommit'
->;

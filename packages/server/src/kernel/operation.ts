@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Code, DoorwardError } from '../errors.ts';
-import type { Call, Context, Principal, Services } from './context.ts';
+import type { Call, Context, Principal } from './context.ts';
 import type { AnyEntity } from './entity.ts';
 import { nounOfRelations } from './input/inputs.ts';
 import type { BareReply, Refusal } from './output/reply.ts';
@@ -14,7 +14,7 @@ import type { ScopeInput, Tenant } from './scope.ts';
 
 /** `Noun:Action`: this permission in the scope. `session`: any signed-in user. `any`: any valid token. */
 type Access = 'public' | 'session' | 'any' | `${string}:${string}`;
-type WhileImpersonating = 'allowed' | 'refused';
+export type WhileImpersonating = 'allowed' | 'refused';
 type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 /** A limit belongs to the operation, not to the path: both transports count in the same class. */
 export const rateClasses = ['general', 'auth', 'refresh', 'exchange', 'check', 'mail', 'export'] as const;
@@ -27,7 +27,7 @@ export type RateClass = (typeof rateClasses)[number];
  * - `bound-session`: a session that is bound to an organization and calls without a scope; else it reaches its scope alone
  * - `suspended-member`, `suspended-owner`: those of a suspended organization, also in its projects
  *   (docs/operating/operators.md)
- * - `outsider`: a foreign scope is an answer, not an error (isAuthorized)
+ * - `outsider`: a caller to whom the scope is foreign, which is an answer here, not an error (isAuthorized)
  * - `project-owner`: a caller with `Authorization:Check` in a project, about scopes in which it is granted to customers
  */
 type Admitted =
@@ -39,10 +39,10 @@ type Admitted =
   | 'outsider'
   | 'project-owner';
 
-interface Limit<I> {
+interface Limit<S, I> {
   readonly class: RateClass;
   /** The key to count by; `null`: not counted, `''`: the caller's credential or network. */
-  readonly key: (input: I, call: Call, services: Services) => string | null;
+  readonly key: (input: I, call: Call, services: S) => string | null;
   /** How many calls this one counts as; 1 by default. */
   readonly points?: (input: I) => number;
 }
@@ -74,14 +74,15 @@ export interface FormAnswers<O = unknown> {
   readonly failure?: z.ZodType;
 }
 
-type Shape = z.ZodRawShape;
+export type Shape = z.ZodRawShape;
 export type InputOf<I extends Shape> = z.output<z.ZodObject<I, z.core.$strict>>;
 /** What the schema of an operation has parsed, for code that handles every operation. */
 export type CallInput = Record<string, unknown> & { readonly scope?: ScopeInput };
 
 type Answer<O extends z.ZodType> = z.output<O> | BareReply | Refusal;
 
-interface Declaration<
+export interface Declaration<
+  S,
   I extends Shape = Shape,
   O extends z.ZodType = z.ZodType,
   P = unknown,
@@ -147,7 +148,7 @@ interface Declaration<
    * The limit that it counts in besides `general`, or instead of it for class `check`. `network`: only in `general`, by
    * network, signed in or not. `exempt`: in none.
    */
-  readonly limit?: Limit<InputOf<I>> | 'network' | 'exempt';
+  readonly limit?: Limit<S, InputOf<I>> | 'network' | 'exempt';
   /**
    * A query of cached state: it takes no connection and has no `db` and `tx`. It reads anything else with `read`. A function
    * says what the call needs besides the rights of the caller: the rights of another user, or rows. If that is not in
@@ -177,13 +178,13 @@ interface Declaration<
   /** Needs a recent sign-in (identity §6). */
   readonly stepUp?: boolean;
   /** Work before the transaction, which it must not hold open: hashing, key generation. */
-  readonly prepare?: (ctx: Context<I, undefined, T>) => Promise<P>;
-  readonly run: (ctx: Context<I, P, T>) => Promise<Answer<O>> | Answer<O>;
+  readonly prepare?: (ctx: Context<S, I, undefined, T>) => Promise<P>;
+  readonly run: (ctx: Context<S, I, P, T>) => Promise<Answer<O>> | Answer<O>;
 }
 
 /** A declaration, for code that handles every operation. */
 interface Declared<I extends Shape = Shape, O extends z.ZodType = z.ZodType> extends Omit<
-  Declaration<I, O>,
+  Declaration<unknown, I, O>,
   | 'run'
   | 'prepare'
   | 'limit'
@@ -195,7 +196,7 @@ interface Declared<I extends Shape = Shape, O extends z.ZodType = z.ZodType> ext
   | 'etag'
   | 'takesForm'
 > {
-  readonly limit?: Limit<CallInput> | 'network' | 'exempt';
+  readonly limit?: Limit<unknown, CallInput> | 'network' | 'exempt';
   readonly secrets?: readonly string[];
   readonly etag?: string | true;
   readonly takesForm?: true | FormAnswers;
@@ -213,7 +214,7 @@ export interface Operation<I extends Shape = Shape, O extends z.ZodType = z.ZodT
   Declared<I, O>,
   'limit'
 > {
-  readonly limit?: Limit<CallInput>;
+  readonly limit?: Limit<unknown, CallInput>;
   readonly kind: 'query' | 'mutation';
   readonly method: Method;
   /** How it counts in class `general`: not at all, by network, or not because it counts in class `check`. */
@@ -254,15 +255,16 @@ const dryRun = z.boolean().optional().meta({
 });
 
 /** Describes the `:id` of the path, which means the same in every operation. */
-function targetId({ rest, input }: Pick<Declaration, 'rest' | 'input'>): { id?: z.ZodType } {
+function targetId({ rest, input }: Pick<Declared, 'rest' | 'input'>): { id?: z.ZodType } {
   const { id } = input as { readonly id?: z.ZodType };
   if (!id || id.description !== undefined || !rest.includes('/:id')) return {};
   return { id: id.describe('Id of the object of the call.') };
 }
 
-function define<I extends Shape, O extends z.ZodType, P, T extends AnyEntity | undefined>(
+/** An operation, with everything that follows from its declaration. */
+export function define<S, I extends Shape, O extends z.ZodType, P, T extends AnyEntity | undefined>(
   kind: 'query' | 'mutation',
-  declaration: Declaration<I, O, P, T>,
+  declaration: Declaration<S, I, O, P, T>,
 ): Operation<I, O> {
   const [method, path] = declaration.rest.split(' ') as [Method, string];
   // The public token exchange also has a `scope` field, but as a part of its credentials: no rights are checked there.
@@ -294,18 +296,3 @@ function define<I extends Shape, O extends z.ZodType, P, T extends AnyEntity | u
     }),
   };
 }
-
-/** An operation that changes nothing and has no audit entry. In a scope it runs in a read-only transaction. */
-export const query = <I extends Shape, O extends z.ZodType, T extends AnyEntity | undefined = undefined>(
-  declaration: Omit<Declaration<I, O, undefined, T>, 'prepare'>,
-): Operation<I, O> => define('query', declaration);
-
-/** An operation that runs in one transaction with its audit entry and events. */
-export const mutation = <
-  I extends Shape,
-  O extends z.ZodType,
-  P,
-  T extends AnyEntity | undefined = undefined,
->(
-  declaration: Declaration<I, O, P, T> & { readonly whileImpersonating: WhileImpersonating },
-): Operation<I, O> => define('mutation', declaration);

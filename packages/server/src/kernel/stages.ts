@@ -1,4 +1,4 @@
-import type { Authentication, Call, CookieEffects, Principal, Services } from './context.ts';
+import type { Authentication, Call, CookieEffects, Principal } from './context.ts';
 import type { CallerRights } from './call/caller-rights.ts';
 import type { Recording } from './event.ts';
 import type { CallInput, NamedOperation, RateClass } from './operation.ts';
@@ -16,7 +16,8 @@ export interface ScopeAndRights {
 
 /** What `invoke` needs from the layers above the kernel, stage by stage; `src/app.ts` assembles it. */
 export interface Stages {
-  readonly services: Services;
+  /** Passed on to the operations, which know their type. */
+  readonly services: unknown;
   /** Authenticates again after every cache (sessions, keys, scopes, rights) is at least as new as the revision. */
   awaitRevision(revision: string, call: Call): Promise<Authentication> | Authentication;
   limit(cls: RateClass, key: string, call: Call, points?: number): Promise<void> | void;

@@ -5,7 +5,7 @@ import { fail } from '../errors.ts';
 import type { Changes } from '../kernel/event.ts';
 import { users } from '../schema/people/user.ts';
 import { lockUser } from '../people/lock-user.ts';
-import type { Run } from '../kernel/context.ts';
+import type { Run } from '../services.ts';
 import { deleteUser } from './delete-user.ts';
 import {
   assertCanReassign,

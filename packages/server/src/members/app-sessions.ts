@@ -2,7 +2,7 @@ import { and, eq, isNotNull, isNull, sql, type Column, type SQL } from 'drizzle-
 import { isAddressInDomain, isDomainOf, isEnforced } from '../access/credentials/company-address.ts';
 import { isAnyOf } from '../db/statements/rows.ts';
 import { withoutRls } from '../db/tenancy/rls.ts';
-import type { Context } from '../kernel/context.ts';
+import type { Context } from '../services.ts';
 import type { NodeRef, Recording } from '../kernel/event.ts';
 import { projectCodes } from '../schema/oauth/project-code.ts';
 import { queueLogoutNotices } from '../sessions/logout-notice.ts';

@@ -5,7 +5,7 @@ import { oneTimeTokens } from '../schema/sign-in/one-time-token.ts';
 import { endProofs } from '../sessions/pending-proofs.ts';
 import { accountsOf } from '../people/account.ts';
 import { userData } from '../sessions/sign-in.ts';
-import type { Run } from '../kernel/context.ts';
+import type { Run } from '../services.ts';
 import { type UserRow, users } from '../schema/people/user.ts';
 import { endSessions } from '../sessions/live-sessions.ts';
 import { nodeOfUser } from '../people/user-node.ts';

@@ -2,7 +2,7 @@ import { eq, getTableColumns, inArray } from 'drizzle-orm';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { withoutRls } from '../db/tenancy/rls.ts';
 import type { DeletedSubtree } from '../db/tenancy/tenant-tree.ts';
-import type { Context } from '../kernel/context.ts';
+import type { Context } from '../services.ts';
 import type { NodeRef, Recording } from '../kernel/event.ts';
 import { projector } from '../kernel/output/projector.ts';
 import type { ResolvedScope } from '../kernel/scope.ts';

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { sql, type SQL } from 'drizzle-orm';
 import { fail } from '../errors.ts';
-import { callerOf, type Run } from '../kernel/context.ts';
+import { callerOf } from '../kernel/context.ts';
+import type { Run } from '../services.ts';
 import type { Changes } from '../kernel/event.ts';
 import type { ResolvedScope } from '../kernel/scope.ts';
 import { assertHoldsAllOf, isMembership, type MembershipRun } from './role-assignment.ts';

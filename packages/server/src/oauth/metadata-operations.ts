@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { projectIssuer } from '../crypto/keys/keyring.ts';
-import type { Services } from '../kernel/context.ts';
-import { query } from '../kernel/operation.ts';
+import type { Services } from '../services.ts';
+import { query } from '../declare.ts';
 import { bare } from '../kernel/output/reply.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { uuid } from '../kernel/input/values.ts';

@@ -4,7 +4,7 @@ import { registrationError } from './registration/errors.ts';
 import { deleteRegisteredApp, describeClient, registeredClient } from './registration/registered-client.ts';
 import { registerClient, registeringProject } from './registration/register.ts';
 import { OauthError } from './tokens/oauth.ts';
-import { mutation, query } from '../kernel/operation.ts';
+import { mutation, query } from '../declare.ts';
 import { bare } from '../kernel/output/reply.ts';
 
 /* Dynamic registration of clients (RFC 7591) and its management (RFC 7592), openid §13. */

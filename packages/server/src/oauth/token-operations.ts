@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { fail } from '../errors.ts';
-import { mutation } from '../kernel/operation.ts';
+import { mutation } from '../declare.ts';
 import { refuse } from '../kernel/output/reply.ts';
 import { authenticateIntrospection, concludeIntrospection } from './api-key-exchange/introspecting-client.ts';
 import { exchangeKeyGrant, prepareKeyGrant } from './api-key-exchange/client-credentials.ts';

@@ -2,7 +2,7 @@ import { asc, eq, gt } from 'drizzle-orm';
 import type { OperatorRules } from '../access/operators.ts';
 import { preparedOperators } from '../schema/operators/operator.ts';
 import type { SystemAct } from '../events/system-act.ts';
-import type { Services } from '../kernel/context.ts';
+import type { Services } from '../services.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { lockUser } from '../people/lock-user.ts';
 import {

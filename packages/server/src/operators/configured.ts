@@ -3,7 +3,7 @@ import { INSTALLATION_OPERATOR } from '../access/installation-roles.ts';
 import { operatorRows, type OperatorRules } from '../access/operators.ts';
 import { rowsOf } from '../db/statements/rows.ts';
 import type { ActAsSystem } from '../events/system-act.ts';
-import type { Services } from '../kernel/context.ts';
+import type { Services } from '../services.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { installationNode, lockOperators } from '../people/operators.ts';
 import { appointPrepared } from './prepared.ts';

@@ -3,7 +3,7 @@ import type { ActAsSystem, SystemAct } from '../events/system-act.ts';
 import { authenticationMethods } from '../schema/sign-in/authentication-method.ts';
 import { preparedOperators } from '../schema/operators/operator.ts';
 import { users } from '../schema/people/user.ts';
-import type { Services } from '../kernel/context.ts';
+import type { Services } from '../services.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { lockUser } from '../people/lock-user.ts';
 import { addOperator, lockOperators } from '../people/operators.ts';

@@ -1,5 +1,6 @@
 import type { OperatorAct } from '../schema/operators/operator.ts';
-import { callerOf, type Context, type Run } from '../kernel/context.ts';
+import { callerOf } from '../kernel/context.ts';
+import type { Context, Run } from '../services.ts';
 import type { Actor, NodeRef } from '../kernel/event.ts';
 import { installationNode } from '../people/operators.ts';
 

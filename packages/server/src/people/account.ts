@@ -1,7 +1,7 @@
 import { and, asc, eq, isNull } from 'drizzle-orm';
 import { nodes } from '../schema/nodes.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
-import type { Run } from '../kernel/context.ts';
+import type { Run } from '../services.ts';
 import { accounts } from '../schema/people/account.ts';
 
 /** The live accounts of the user, the oldest first. */

@@ -1,7 +1,7 @@
 import { and, asc, eq, inArray, sql } from 'drizzle-orm';
 import { authenticationMethods } from '../schema/sign-in/authentication-method.ts';
 import { users } from '../schema/people/user.ts';
-import type { Run } from '../kernel/context.ts';
+import type { Run } from '../services.ts';
 
 export const isAddress = (address: string) =>
   and(eq(authenticationMethods.provider, 'email'), eq(authenticationMethods.providerId, address));

@@ -1,4 +1,4 @@
-import type { Run } from '../kernel/context.ts';
+import type { Run } from '../services.ts';
 
 /**
  * Sends the queued mails after commit. The answer does not wait, so its duration does not reveal whether a mail was

@@ -2,7 +2,8 @@ import { INSTALLATION_OPERATOR } from '../access/installation-roles.ts';
 import { assertOperatorFactor, isOperatorNetwork } from '../access/operators.ts';
 import { withoutRls } from '../db/tenancy/rls.ts';
 import { fail } from '../errors.ts';
-import { callerOf, isBound, type Context } from '../kernel/context.ts';
+import { callerOf, isBound } from '../kernel/context.ts';
+import type { Context } from '../services.ts';
 import { isOperator } from './operators.ts';
 
 /**

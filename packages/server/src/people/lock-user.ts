@@ -1,6 +1,6 @@
 import { and, eq, isNull } from 'drizzle-orm';
 import { users, type UserRow } from '../schema/people/user.ts';
-import type { Run } from '../kernel/context.ts';
+import type { Run } from '../services.ts';
 
 /**
  * Locks the row of the user until commit; undefined for a deleted user. Lock order: users, then other rows, then

@@ -1,5 +1,5 @@
 import { and, count, eq, gt, gte, lte, sql } from 'drizzle-orm';
-import type { Services } from '../kernel/context.ts';
+import type { Services } from '../services.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { users } from '../schema/people/user.ts';
 import { failedAttempts, accountFailures, knownNetworks } from '../schema/sign-in/failed-attempt.ts';

@@ -8,7 +8,7 @@ import { fail } from '../errors.ts';
 import { operatorsTable } from '../schema/operators/operator.ts';
 import type { Actor, NodeRef } from '../kernel/event.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
-import type { Run } from '../kernel/context.ts';
+import type { Run } from '../services.ts';
 
 /** Who the operators are, and how they come and go (docs/operating/operators.md). */
 

@@ -1,7 +1,7 @@
 import { inArray } from 'drizzle-orm';
 import { withoutRls } from '../db/tenancy/rls.ts';
 import { preparedOperators } from '../schema/operators/operator.ts';
-import type { Context } from '../kernel/context.ts';
+import type { Context } from '../services.ts';
 
 /** Those of the addresses that make their verified owner an operator: by `OPERATORS`, or prepared by the command line. */
 export async function reservedAddresses(

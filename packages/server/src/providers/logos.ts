@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { CustomFetch } from 'openid-client';
 import type { Config } from '../config/config.ts';
-import { detectImage, type DetectedImage } from '../people/pictures/image.ts';
+import { detectImage, type DetectedImage } from '../images/image.ts';
 import { TIMEOUT_SECONDS } from './provider.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { Actor } from '../kernel/event.ts';
-import type { Run } from '../kernel/context.ts';
+import type { Run } from '../services.ts';
 import { nodeOfUser } from '../people/user-node.ts';
 import { installationNode } from '../people/operators.ts';
 

@@ -1,7 +1,7 @@
 import { and, eq, gt, inArray, isNull, type SQL } from 'drizzle-orm';
 import { sessions, type SessionRow } from '../schema/sign-in/session.ts';
 import { queueLogoutNotices } from './logout-notice.ts';
-import type { Services, Run } from '../kernel/context.ts';
+import type { Services, Run } from '../services.ts';
 import type { Actor } from '../kernel/event.ts';
 import { recordImpersonationEnd } from './impersonation.ts';
 import { nodeOfUser } from '../people/user-node.ts';

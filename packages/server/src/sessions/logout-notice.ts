@@ -1,6 +1,6 @@
 import { and, eq, inArray, isNotNull } from 'drizzle-orm';
 import { projectApps } from '../schema/apps/project-app.ts';
-import type { Services } from '../kernel/context.ts';
+import type { Services } from '../services.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import type { SessionRow } from '../schema/sign-in/session.ts';
 import { logoutNotices } from '../schema/oauth/logout-notice.ts';

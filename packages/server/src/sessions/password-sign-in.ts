@@ -1,6 +1,6 @@
 import { and, eq } from 'drizzle-orm';
 import { z } from 'zod';
-import type { Services } from '../kernel/context.ts';
+import type { Services } from '../services.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { email, normalizationFault, refusal } from '../kernel/input/values.ts';
 import { authenticationMethods, passwords } from '../schema/sign-in/authentication-method.ts';

@@ -6,7 +6,7 @@ import {
   successorOf,
 } from '../crypto/tokens/refresh-token.ts';
 import type { Code } from '../errors.ts';
-import type { Services, Run } from '../kernel/context.ts';
+import type { Services, Run } from '../services.ts';
 import type { NodeRef, Recording } from '../kernel/event.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { sessions, type SessionRow } from '../schema/sign-in/session.ts';

@@ -1,5 +1,5 @@
 import { and, desc, eq, inArray, isNotNull, isNull, ne, not, or, type SQL } from 'drizzle-orm';
-import type { Run } from '../kernel/context.ts';
+import type { Run } from '../services.ts';
 import { type SessionRow, sessions } from '../schema/sign-in/session.ts';
 import type { UserRow } from '../schema/people/user.ts';
 import { endSessions, liveSessions } from './live-sessions.ts';

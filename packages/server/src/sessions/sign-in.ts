@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { firstRefreshToken, hashRefreshToken } from '../crypto/tokens/refresh-token.ts';
 import { SYSTEM_NODE } from '../schema/nodes.ts';
-import type { Run, Services } from '../kernel/context.ts';
+import type { Run, Services } from '../services.ts';
 import type { Changes } from '../kernel/event.ts';
 import { projector } from '../kernel/output/projector.ts';
 import { iso } from '../kernel/input/values.ts';

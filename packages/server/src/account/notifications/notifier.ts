@@ -1,7 +1,7 @@
 import { and, eq, inArray, isNull } from 'drizzle-orm';
 import { composeMail, withoutLinks } from '../../events/mail/mail-layout.ts';
 import type { Consumer, RelayedEvent } from '../../events/outbox/relay.ts';
-import type { Services } from '../../kernel/context.ts';
+import type { Services } from '../../services.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { consumeMailQuota } from '../../sign-in/protection/mail-limit.ts';
 import { users } from '../../schema/people/user.ts';

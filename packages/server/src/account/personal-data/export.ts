@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import type { Services } from '../../kernel/context.ts';
+import type { Services } from '../../services.ts';
 import { bare, type BareReply } from '../../kernel/output/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { iso } from '../../kernel/input/values.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Services } from '../../kernel/context.ts';
+import type { Services } from '../../services.ts';
 import { projector } from '../../kernel/output/projector.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 

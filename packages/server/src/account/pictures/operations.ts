@@ -2,7 +2,7 @@ import { and, eq, isNull } from 'drizzle-orm';
 import { z } from 'zod';
 import { fail } from '../../errors.ts';
 import { callerOf } from '../../kernel/context.ts';
-import { mutation, query } from '../../kernel/operation.ts';
+import { mutation, query } from '../../declare.ts';
 import { bare } from '../../kernel/output/reply.ts';
 import { url } from '../../kernel/input/values.ts';
 import { readLogo } from '../../apps/branding/logo.ts';

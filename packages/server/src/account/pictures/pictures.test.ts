@@ -6,7 +6,7 @@ import { startOwnApp, type TestApp } from '../../../test/support/app/app.ts';
 import { storyTransports } from '../../../test/support/cases/breadth.ts';
 import { events } from '../../schema/events/event.ts';
 import { users } from '../../schema/people/user.ts';
-import { detectImage } from '../../people/pictures/image.ts';
+import { detectImage } from '../../images/image.ts';
 import { pictures } from '../../schema/people/picture.ts';
 
 type Bytes = Buffer<ArrayBuffer>;

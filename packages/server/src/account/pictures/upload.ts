@@ -1,11 +1,11 @@
 import { eq } from 'drizzle-orm';
 import { newOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { fail } from '../../errors.ts';
-import type { Services, Run } from '../../kernel/context.ts';
+import type { Services, Run } from '../../services.ts';
 import { recordUpdated } from '../../sessions/sign-in.ts';
 import { type UserRow, users } from '../../schema/people/user.ts';
 import { lockUser } from '../../people/lock-user.ts';
-import type { DetectedImage } from '../../people/pictures/image.ts';
+import type { DetectedImage } from '../../images/image.ts';
 import { imageInUpload } from '../../people/pictures/upload.ts';
 import { pictures } from '../../schema/people/picture.ts';
 

@@ -1,5 +1,5 @@
 import { equalHashes, hashSecret, newAppSecret } from '../../crypto/tokens/secrets.ts';
-import type { Services } from '../../kernel/context.ts';
+import type { Services } from '../../services.ts';
 
 /* The secret of a confidential app: shown once, stored as its HMAC, and compared in constant time. */
 

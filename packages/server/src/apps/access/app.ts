@@ -8,7 +8,7 @@ import type { NodeRef } from '../../kernel/event.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { uuid } from '../../kernel/input/values.ts';
-import type { Services } from '../../kernel/context.ts';
+import type { Services } from '../../services.ts';
 import type { IdentityProviders } from '../../providers/providers.ts';
 import { isServiceItself } from './service-itself.ts';
 import { projectApps } from '../../schema/apps/project-app.ts';

@@ -3,7 +3,7 @@ import { appGrants } from '../../schema/oauth/app-grant.ts';
 import { organizations } from '../../schema/tenants/organization.ts';
 import { projectApps } from '../../schema/apps/project-app.ts';
 import { projects } from '../../schema/tenants/project.ts';
-import type { Services } from '../../kernel/context.ts';
+import type { Services } from '../../services.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { LiveApp } from './app.ts';
 import type { OpenidScope } from '../../schema/apps/openid-scope.ts';

@@ -3,7 +3,7 @@ import { indexPermissions, evaluateWithoutConditions, type Grants } from '@doorw
 import { loadHeldPermissions } from '../../access/grants/grants.ts';
 import { SYSTEM_NODE } from '../../schema/nodes.ts';
 import { rowsOf } from '../../db/statements/rows.ts';
-import type { Services } from '../../kernel/context.ts';
+import type { Services } from '../../services.ts';
 import { unknownScope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { LiveApp } from './app.ts';

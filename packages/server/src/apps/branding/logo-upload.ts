@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Services } from '../../kernel/context.ts';
-import type { DetectedImage } from '../../people/pictures/image.ts';
+import type { Services } from '../../services.ts';
+import type { DetectedImage } from '../../images/image.ts';
 import { imageInUpload } from '../../people/pictures/upload.ts';
 
 const MAX_BYTES = 2 ** 18;

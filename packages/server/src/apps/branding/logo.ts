@@ -4,9 +4,9 @@ import { isAnyOf } from '../../db/statements/rows.ts';
 import { nodes } from '../../schema/nodes.ts';
 import { organizations } from '../../schema/tenants/organization.ts';
 import { projectApps } from '../../schema/apps/project-app.ts';
-import type { Services } from '../../kernel/context.ts';
+import type { Services } from '../../services.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import type { DetectedImage } from '../../people/pictures/image.ts';
+import type { DetectedImage } from '../../images/image.ts';
 import { logos } from '../../schema/tenants/logo.ts';
 
 const folder = (appUrl: string): string => `${appUrl}/api/pictures/`;

@@ -1,7 +1,8 @@
 import { ORGANIZATION_ADMIN, ORGANIZATION_OWNER } from '../../schema/rights/built-in-ids.ts';
 import { hasSignedInRecently } from '../../access/guard.ts';
 import { fail } from '../../errors.ts';
-import { callerOf, type Principal, type Services } from '../../kernel/context.ts';
+import { callerOf, type Principal } from '../../kernel/context.ts';
+import type { Services } from '../../services.ts';
 import type { CallerRights } from '../../kernel/call/caller-rights.ts';
 
 interface Setter {

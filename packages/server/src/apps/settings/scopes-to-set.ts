@@ -5,7 +5,7 @@ import type { BuiltIns } from '../../access/built-in.ts';
 import { assertNoEscalation, type WantedPermission } from '../../access/delegation/escalation.ts';
 import { rowsOf } from '../../db/statements/rows.ts';
 import { fail, type DetailCode } from '../../errors.ts';
-import type { Services } from '../../kernel/context.ts';
+import type { Services } from '../../services.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 
 /* The permissions of a project that its apps may receive. */

@@ -1,5 +1,5 @@
 import { fail, type Detail } from '../../errors.ts';
-import type { Services } from '../../kernel/context.ts';
+import type { Services } from '../../services.ts';
 import { openidKeys } from '../../providers/providers.ts';
 
 interface Ways {

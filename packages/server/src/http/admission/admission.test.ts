@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
-import type { Call, Principal, Services } from '../../kernel/context.ts';
+import type { Call, Principal } from '../../kernel/context.ts';
 import type { ScopeAndRights } from '../../kernel/stages.ts';
 import type { CallInput, NamedOperation } from '../../kernel/operation.ts';
 import { createAdmission, type Admission } from './admission.ts';
@@ -11,7 +11,7 @@ let admission: Admission;
 let begun: { readonly name: string; readonly call: Call }[];
 beforeEach(() => {
   const limits = { maxWaitMs: 5000, maxQueue: 1000, databaseSlots: 1, onEventLoop: false };
-  admission = createAdmission({ services: {} as Services, ...limits });
+  admission = createAdmission({ services: {}, ...limits });
   begun = [];
   arrive('first', null);
 });

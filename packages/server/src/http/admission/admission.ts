@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { fail } from '../../errors.ts';
-import type { Call, Principal, QueueState, Services, Slot } from '../../kernel/context.ts';
+import type { Call, Principal, QueueState, Slot } from '../../kernel/context.ts';
 import { credentialKey } from '../../kernel/charge.ts';
 import type { Admit, ScopeAndRights } from '../../kernel/stages.ts';
 import type { CallInput, NamedOperation } from '../../kernel/operation.ts';
@@ -9,7 +9,7 @@ import { FairQueue, type Share } from './fair-queue.ts';
 
 interface AdmissionOptions {
   /** Passed to the keys of limits, which identify callers without a credential. */
-  readonly services: Services;
+  readonly services: unknown;
   readonly maxWaitMs: number;
   readonly maxQueue: number;
   /** Number of operations that may use the database at once. */
@@ -106,7 +106,7 @@ const provisionalOwner = ({ pinned, userId }: Principal): string =>
   pinned?.id.split(':')[0] ?? `user ${userId}`;
 
 /** The account that a sign-in claims. By it, users behind one network address have separate shares. */
-function claimedAccount(op: NamedOperation, input: CallInput, call: Call, services: Services): string {
+function claimedAccount(op: NamedOperation, input: CallInput, call: Call, services: unknown): string {
   if (typeof input['clientId'] === 'string') return input['clientId'];
   return op.limit?.key(input, call, services) ?? call.network;
 }

@@ -1,6 +1,6 @@
 import { and, asc, eq, getTableColumns, gt, isNull, sql, type SQL } from 'drizzle-orm';
 import type { ActAsSystem } from '../../events/system-act.ts';
-import type { Services } from '../../kernel/context.ts';
+import type { Services } from '../../services.ts';
 import type { NodeRef } from '../../kernel/event.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { projectNodeOf } from '../../members/slices.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { assertRecentSignIn } from '../../access/guard.ts';
 import { equals } from '../../db/query/filters.ts';
 import { pageOf, paging, relationsOf } from '../../kernel/input/inputs.ts';
-import { mutation, query } from '../../kernel/operation.ts';
+import { mutation, query } from '../../declare.ts';
 import { Scope, type Tenant } from '../../kernel/scope.ts';
 import { text, uuid } from '../../kernel/input/values.ts';
 import { callerOf } from '../../kernel/context.ts';

@@ -8,9 +8,9 @@ import {
   SigningKeyStatus,
 } from '../../schema/machines/signing-key.ts';
 import { SYSTEM_NODE } from '../../schema/nodes.ts';
-import type { Services } from '../../kernel/context.ts';
+import type { Services } from '../../services.ts';
 import { pageOf, paging } from '../../kernel/input/inputs.ts';
-import { mutation, query } from '../../kernel/operation.ts';
+import { mutation, query } from '../../declare.ts';
 import { bare } from '../../kernel/output/reply.ts';
 import { Scope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';

@@ -4,7 +4,7 @@ import { lockKeys, rotateKeys } from '../../crypto/keys/rotation.ts';
 import { signingKeys } from '../../schema/machines/signing-key.ts';
 import { SYSTEM_NODE } from '../../schema/nodes.ts';
 import type { ActAsSystem } from '../../events/system-act.ts';
-import type { Services } from '../../kernel/context.ts';
+import type { Services } from '../../services.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 
 /**

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import type { Call, Services } from '../../kernel/context.ts';
+import type { Call } from '../../kernel/context.ts';
+import type { Services } from '../../services.ts';
 import { uuid } from '../../kernel/input/values.ts';
 import { Refusal } from '../../kernel/output/reply.ts';
 import type { ClientCredentials } from '../tokens/client.ts';

@@ -2,7 +2,8 @@ import { covers } from '../../kernel/input/cidrs.ts';
 import type { CachedApiKey } from '../../access/credentials/api-key-cache.ts';
 import { equalHashes, hashSecret, isDoorwardSecret } from '../../crypto/tokens/secrets.ts';
 import { fail } from '../../errors.ts';
-import type { Call, Services } from '../../kernel/context.ts';
+import type { Call } from '../../kernel/context.ts';
+import type { Services } from '../../services.ts';
 import { canonicalTenant, type ScopeInput } from '../../kernel/scope.ts';
 
 /** Whether client credentials are those of an API key that may be used now, and if not, why. */

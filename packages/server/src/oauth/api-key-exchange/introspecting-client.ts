@@ -1,4 +1,5 @@
-import type { Call, Principal, Services, Run } from '../../kernel/context.ts';
+import type { Call, Principal } from '../../kernel/context.ts';
+import type { Services, Run } from '../../services.ts';
 import { principalOfKey } from '../../access/credentials/credentials.ts';
 import type { Refusal } from '../../kernel/output/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'drizzle-orm';
 import { rowsOf } from '../../db/statements/rows.ts';
-import type { Services } from '../../kernel/context.ts';
+import type { Services } from '../../services.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { WebhookPorts } from '../../webhooks/delivery/delivery.ts';
 import { nextStep } from '../../webhooks/delivery/schedule.ts';

@@ -4,7 +4,7 @@ import { fail } from '../../errors.ts';
 import { nodeOfApp, type LiveApp } from '../../apps/access/app.ts';
 import { parseScopes } from '../../apps/access/openid-scopes.ts';
 import { storeRehash, type Client } from '../tokens/client.ts';
-import type { Run } from '../../kernel/context.ts';
+import type { Run } from '../../services.ts';
 import { deviceAuthorizations } from '../../schema/oauth/device-authorization.ts';
 import { newUserCode, shownCode } from '../../sign-in/devices/user-code.ts';
 import { devicePage } from '../../sign-in/devices/decide-device.ts';

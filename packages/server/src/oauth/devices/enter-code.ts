@@ -1,6 +1,7 @@
 import { and, eq, gt, isNull } from 'drizzle-orm';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
-import type { Call, Services } from '../../kernel/context.ts';
+import type { Call } from '../../kernel/context.ts';
+import type { Services } from '../../services.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { networkOf } from '../../kernel/input/cidrs.ts';
 import { serviceRequest } from '../../apps/access/service-itself.ts';

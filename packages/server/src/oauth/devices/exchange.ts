@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { noteUse } from '../registration/unused-apps.ts';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { fail, type DoorwardError } from '../../errors.ts';
-import type { Services, Run } from '../../kernel/context.ts';
+import type { Services, Run } from '../../services.ts';
 import { refuse, type Refusal } from '../../kernel/output/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { nodeOfApp, type LiveApp } from '../../apps/access/app.ts';

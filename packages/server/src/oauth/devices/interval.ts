@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm';
-import type { Run } from '../../kernel/context.ts';
+import type { Run } from '../../services.ts';
 import { deviceAuthorizations } from '../../schema/oauth/device-authorization.ts';
 
 /** A clock that runs a little fast is no reason to slow a device down. */

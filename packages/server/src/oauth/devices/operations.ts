@@ -9,7 +9,7 @@ import { organizationParameter } from '../../sign-in/admission/sign-in-organizat
 import { beginFlow } from '../../sign-in/flow/flow.ts';
 import { newVerifier } from '../../providers/github.ts';
 import { fail, type DoorwardError } from '../../errors.ts';
-import { mutation } from '../../kernel/operation.ts';
+import { mutation } from '../../declare.ts';
 import { redirect, type BareReply } from '../../kernel/output/reply.ts';
 
 /**

@@ -4,7 +4,7 @@ import type { Config } from '../../config/config.ts';
 import { equalHashes } from '../../crypto/tokens/secrets.ts';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { projectApps } from '../../schema/apps/project-app.ts';
-import type { Context } from '../../kernel/context.ts';
+import type { Context } from '../../services.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { appByClientId, appsTopic, nodeOfApp, type LiveApp } from '../../apps/access/app.ts';
 import { openidScopes } from '../../schema/apps/openid-scope.ts';

@@ -1,7 +1,7 @@
 import { and, asc, eq, isNotNull, isNull, lt, or, type SQL } from 'drizzle-orm';
 import type { ActAsSystem } from '../../events/system-act.ts';
 import { projectApps } from '../../schema/apps/project-app.ts';
-import type { Services } from '../../kernel/context.ts';
+import type { Services } from '../../services.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { appById, type LiveApp } from '../../apps/access/app.ts';
 import { deleteRegisteredApp } from './registered-client.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { commonScopes } from '@doorward/decision/app-scopes';
 import { loadSubject } from '../../access/grants/grants.ts';
 import { fail, type DoorwardError } from '../../errors.ts';
-import type { Services } from '../../kernel/context.ts';
+import type { Services } from '../../services.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { LiveApp } from '../../apps/access/app.ts';
 import { isOffline } from '../../apps/access/openid-scopes.ts';

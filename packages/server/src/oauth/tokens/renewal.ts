@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { commonScopes } from '@doorward/decision/app-scopes';
 import { fail } from '../../errors.ts';
-import type { Services, Run } from '../../kernel/context.ts';
+import type { Services, Run } from '../../services.ts';
 import { refuse } from '../../kernel/output/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { nodeOfApp, type LiveApp } from '../../apps/access/app.ts';

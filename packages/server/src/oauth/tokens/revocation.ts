@@ -1,6 +1,6 @@
 import { and, eq } from 'drizzle-orm';
 import { readHeader, verifyJwt } from '../../crypto/tokens/jwt.ts';
-import type { Services, Run } from '../../kernel/context.ts';
+import type { Services, Run } from '../../services.ts';
 import { issuerOf, nodeOfApp, type LiveApp } from '../../apps/access/app.ts';
 import { appForMember } from '../../sign-in/admission/sign-in-organization.ts';
 import { isSessionOfToken } from '../../sessions/refresh-rotation.ts';

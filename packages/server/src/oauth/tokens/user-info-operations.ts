@@ -1,8 +1,9 @@
 import { eq } from 'drizzle-orm';
 import { z } from 'zod';
 import { fail } from '../../errors.ts';
-import { callerOf, type Context } from '../../kernel/context.ts';
-import { query } from '../../kernel/operation.ts';
+import { callerOf } from '../../kernel/context.ts';
+import type { Context } from '../../services.ts';
+import { query } from '../../declare.ts';
 import { bare } from '../../kernel/output/reply.ts';
 import { organizationClaims } from '../../sign-in/authorize/id-token.ts';
 import { openidScopes } from '../../schema/apps/openid-scope.ts';

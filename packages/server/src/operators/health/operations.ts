@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { query } from '../../kernel/operation.ts';
+import { query } from '../../declare.ts';
 import { bare } from '../../kernel/output/reply.ts';
 import { iso } from '../../kernel/input/values.ts';
 

@@ -14,7 +14,7 @@ import { isOperator } from '../../people/operators.ts';
 import { fail } from '../../errors.ts';
 import { callerOf } from '../../kernel/context.ts';
 import { uuid } from '../../kernel/input/values.ts';
-import { mutation } from '../../kernel/operation.ts';
+import { mutation } from '../../declare.ts';
 import { Scope } from '../../kernel/scope.ts';
 import { sessions } from '../../schema/sign-in/session.ts';
 import { installation, reason } from './inputs.ts';

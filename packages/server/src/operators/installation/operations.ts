@@ -4,7 +4,7 @@ import { installationRoles } from '../../access/installation-roles.ts';
 import { rowsOf } from '../../db/statements/rows.ts';
 import { pageOf } from '../../kernel/input/inputs.ts';
 import { iso, uuid } from '../../kernel/input/values.ts';
-import { mutation, query } from '../../kernel/operation.ts';
+import { mutation, query } from '../../declare.ts';
 import { Scope } from '../../kernel/scope.ts';
 import { AuditLogEntry } from '../../schema/events/audit-log-entry.ts';
 import { exportEntries, exportFormat, exportOperation } from '../../tenants/audit-log/export.ts';

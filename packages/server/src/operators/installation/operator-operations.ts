@@ -10,7 +10,7 @@ import { fail } from '../../errors.ts';
 import { callerOf } from '../../kernel/context.ts';
 import type { CallerRights } from '../../kernel/call/caller-rights.ts';
 import { email, uuid } from '../../kernel/input/values.ts';
-import { mutation, query } from '../../kernel/operation.ts';
+import { mutation, query } from '../../declare.ts';
 import { Scope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { authenticationMethods } from '../../schema/sign-in/authentication-method.ts';

@@ -3,7 +3,7 @@ import { equals } from '../../db/query/filters.ts';
 import { setSuspended } from '../suspend-organization.ts';
 import { pageOf, paging } from '../../kernel/input/inputs.ts';
 import { text, uuid } from '../../kernel/input/values.ts';
-import { mutation, query } from '../../kernel/operation.ts';
+import { mutation, query } from '../../declare.ts';
 import { Scope } from '../../kernel/scope.ts';
 import { organizations } from '../../schema/tenants/organization.ts';
 import { projects } from '../../schema/tenants/project.ts';

@@ -15,7 +15,7 @@ import { endProofs } from '../../sessions/pending-proofs.ts';
 import { fail } from '../../errors.ts';
 import { callerOf } from '../../kernel/context.ts';
 import { iso, uuid } from '../../kernel/input/values.ts';
-import { mutation } from '../../kernel/operation.ts';
+import { mutation } from '../../declare.ts';
 import { Scope } from '../../kernel/scope.ts';
 import { authenticationMethods } from '../../schema/sign-in/authentication-method.ts';
 import { factorResets } from '../../schema/sign-in/mfa-factor.ts';

@@ -2,7 +2,7 @@ import { isOperator } from '../../people/operators.ts';
 import { equals } from '../../db/query/filters.ts';
 import { pageOf, paging } from '../../kernel/input/inputs.ts';
 import { text, uuid } from '../../kernel/input/values.ts';
-import { query } from '../../kernel/operation.ts';
+import { query } from '../../declare.ts';
 import { Scope } from '../../kernel/scope.ts';
 import { UserKind, UserStatus, users } from '../../schema/people/user.ts';
 import { installation } from './inputs.ts';

@@ -1,5 +1,5 @@
 import { fail } from '../../errors.ts';
-import { detectImage, type DetectedImage } from './image.ts';
+import { detectImage, type DetectedImage } from '../../images/image.ts';
 
 /** Decodes base64, with or without padding, plain or in a data URI. @throws VALIDATION_ERROR, PAYLOAD_TOO_LARGE */
 function decodeBase64(file: string, maxBytes: number): Buffer<ArrayBuffer> {

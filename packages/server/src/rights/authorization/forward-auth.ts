@@ -3,7 +3,7 @@ import type { DecisionReason } from '@doorward/decision/reasons';
 import { z } from 'zod';
 import { fail } from '../../errors.ts';
 import { callerOf } from '../../kernel/context.ts';
-import { query } from '../../kernel/operation.ts';
+import { query } from '../../declare.ts';
 import { bare } from '../../kernel/output/reply.ts';
 import { Scope, tenants } from '../../kernel/scope.ts';
 import { parsePermissionName, PermissionName } from './permission-name.ts';

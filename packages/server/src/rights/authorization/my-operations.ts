@@ -1,5 +1,5 @@
 import { revision } from '../../db/cache/revisions.ts';
-import { query } from '../../kernel/operation.ts';
+import { query } from '../../declare.ts';
 import { Scope, tenants } from '../../kernel/scope.ts';
 import { EffectivePermissions, permissionListOf } from './permission-list.ts';
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { evaluate } from '@doorward/decision/evaluate';
 import { revision } from '../../db/cache/revisions.ts';
-import type { Context } from '../../kernel/context.ts';
+import type { Context } from '../../services.ts';
 import type { CallerRights } from '../../kernel/call/caller-rights.ts';
-import { query } from '../../kernel/operation.ts';
+import { query } from '../../declare.ts';
 import { Scope, tenants } from '../../kernel/scope.ts';
 import { uuid } from '../../kernel/input/values.ts';
 import { assertCallerMay, isForeignScope } from '../../access/caller-may.ts';

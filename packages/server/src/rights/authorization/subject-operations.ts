@@ -5,7 +5,7 @@ import { fail } from '../../errors.ts';
 import { credentialKey } from '../../kernel/charge.ts';
 import { callerOf } from '../../kernel/context.ts';
 import { uuid } from '../../kernel/input/values.ts';
-import { query } from '../../kernel/operation.ts';
+import { query } from '../../declare.ts';
 import { Scope, type Tenant } from '../../kernel/scope.ts';
 import { assertCallerMay } from '../../access/caller-may.ts';
 import { DecisionReason, MatchedPermission } from './decision.ts';

@@ -3,7 +3,7 @@ import { assertCanChange, assertCanGrant } from '../../access/delegation/delegat
 import { Impact } from '../../access/dry-run/impact.ts';
 import { builtInFilter } from '../../db/query/filters.ts';
 import { pageOf, paging, relationsOf } from '../../kernel/input/inputs.ts';
-import { mutation, query } from '../../kernel/operation.ts';
+import { mutation, query } from '../../declare.ts';
 import { Scope, type Tenant } from '../../kernel/scope.ts';
 import { uuid } from '../../kernel/input/values.ts';
 import { Group } from '../../schema/rights/group.ts';

@@ -7,7 +7,7 @@ import { assertNoEscalation } from '../../access/delegation/escalation.ts';
 import { builtInFilter, equals } from '../../db/query/filters.ts';
 import { fail } from '../../errors.ts';
 import { pageOf, paging, relationsOf } from '../../kernel/input/inputs.ts';
-import { mutation, query } from '../../kernel/operation.ts';
+import { mutation, query } from '../../declare.ts';
 import { Scope, type Tenant } from '../../kernel/scope.ts';
 import { uuid } from '../../kernel/input/values.ts';
 import { Resource, resources } from '../../schema/rights/resource.ts';

@@ -3,7 +3,8 @@ import type { DocumentKind, PolicyDocument } from '@doorward/decision/document/d
 import { createHash } from 'node:crypto';
 import { assignmentsOf, countsText } from '../roles/assigned-roles.ts';
 import { canonicalJson } from '../../kernel/output/canonical-json.ts';
-import type { Call, Principal, Services } from '../../kernel/context.ts';
+import type { Call, Principal } from '../../kernel/context.ts';
+import type { Services } from '../../services.ts';
 import type { CallerRights } from '../../kernel/call/caller-rights.ts';
 import { createPauses } from '../../kernel/call/pauses.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';

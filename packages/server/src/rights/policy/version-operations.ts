@@ -2,7 +2,7 @@ import type { PolicyDocument } from '@doorward/decision/document/document';
 import { escaped } from '@doorward/decision/document/escape';
 import { z } from 'zod';
 import { pageOf, paging } from '../../kernel/input/inputs.ts';
-import { query } from '../../kernel/operation.ts';
+import { query } from '../../declare.ts';
 import { bare } from '../../kernel/output/reply.ts';
 import { common, inProject } from './in-project.ts';
 import { differenceOf } from './document/difference.ts';

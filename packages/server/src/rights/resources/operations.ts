@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { builtInFilter, equals } from '../../db/query/filters.ts';
 import { pageOf, paging, relationsOf } from '../../kernel/input/inputs.ts';
-import { mutation, query } from '../../kernel/operation.ts';
+import { mutation, query } from '../../declare.ts';
 import { Scope, type Tenant } from '../../kernel/scope.ts';
 import { uuid } from '../../kernel/input/values.ts';
 import { Resource } from '../../schema/rights/resource.ts';

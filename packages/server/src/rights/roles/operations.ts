@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { assertCanChange, assertCanGrant } from '../../access/delegation/delegation.ts';
 import { Impact } from '../../access/dry-run/impact.ts';
 import { pageOf, paging, relationsOf } from '../../kernel/input/inputs.ts';
-import { mutation, query } from '../../kernel/operation.ts';
+import { mutation, query } from '../../declare.ts';
 import { Scope, type Tenant } from '../../kernel/scope.ts';
 import { uuid } from '../../kernel/input/values.ts';
 import { builtInFilter } from '../../db/query/filters.ts';

@@ -3,7 +3,8 @@ import type { Keyring } from '../../crypto/keys/keyring.ts';
 import type { Revisions } from '../../db/cache/revisions.ts';
 import type { CurrentContent } from './project-watch.ts';
 import type { Difference } from './history.ts';
-import type { SnapshotScope, UserFilter } from './rows/snapshot-scope.ts';
+import type { SnapshotScope } from './rows/snapshot-scope.ts';
+import type { UserFilter } from '../../access/policy-snapshots.ts';
 
 /*
  * The signed documents of packages §8.2. Their `typ` distinguishes them from tokens: nothing that takes a token accepts

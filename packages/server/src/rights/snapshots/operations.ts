@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { revision } from '../../db/cache/revisions.ts';
-import type { UserFilter } from './rows/snapshot-scope.ts';
+import type { UserFilter } from '../../access/policy-snapshots.ts';
 import { credentialKey } from '../../kernel/charge.ts';
 import { callerOf } from '../../kernel/context.ts';
 import { refusal, uuid } from '../../kernel/input/values.ts';
-import { query } from '../../kernel/operation.ts';
+import { query } from '../../declare.ts';
 import { namesEtag } from '../../kernel/output/etag.ts';
 import { bare } from '../../kernel/output/reply.ts';
 import { Scope } from '../../kernel/scope.ts';

@@ -4,7 +4,8 @@ import type { Changes } from '../../db/cache/changes.ts';
 import { fail } from '../../errors.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
 import { startApp, type TestApp } from '../../../test/support/app/app.ts';
-import { createPolicySnapshots, type Poll, type PolicySnapshots } from './policy-snapshots.ts';
+import { createPolicySnapshots } from './policy-snapshots.ts';
+import type { Poll, PolicySnapshots } from '../../access/policy-snapshots.ts';
 
 /** What happens to the caller of a poll while the answer is made. The change channel and the key are ports. */
 let app: TestApp;

@@ -1,58 +1,18 @@
 import { fail } from '../../errors.ts';
 import type { BuiltIns } from '../../access/built-in.ts';
+import type { PolicySnapshots, Poll, SignedSnapshot } from '../../access/policy-snapshots.ts';
 import type { Config } from '../../config/config.ts';
 import type { Keyring } from '../../crypto/keys/keyring.ts';
 import type { Changes } from '../../db/cache/changes.ts';
 import type { Revisions } from '../../db/cache/revisions.ts';
 import type { Database } from '../../db/connection/open.ts';
 import type { Clock } from '../../kernel/ports.ts';
-import type { ResolvedScope } from '../../kernel/scope.ts';
 import { signChanges, signSnapshot } from './documents.ts';
 import type { ProjectWatch } from './project-watch.ts';
 import { createSharedResults } from './shared-runs.ts';
-import { snapshotScope, type UserFilter } from './rows/snapshot-scope.ts';
+import { snapshotScope } from './rows/snapshot-scope.ts';
 import { createWaitingPolls } from './waiting-polls.ts';
 import { createWatches } from './watches.ts';
-
-/**
- * Policy snapshots of projects, and their changes (packages §8): everything that a process of a customer needs to
- * decide by itself. While a poll waits here for a change, it holds no connection and no request slot.
- */
-export interface PolicySnapshots {
-  /** The version of a snapshot, without the document, whose text and signature are most of its cost. @throws SNAPSHOT_TOO_LARGE */
-  version(scope: ResolvedScope, filter: UserFilter): Promise<string>;
-  /** @throws SNAPSHOT_TOO_LARGE */
-  snapshot(scope: ResolvedScope, filter: UserFilter): Promise<SignedSnapshot>;
-  /**
-   * What changed since a version. Answers at once if the version is not current, else at the first change, else
-   * after the time-out.
-   * @throws SNAPSHOT_TOO_LARGE
-   */
-  changes(scope: ResolvedScope, filter: UserFilter, poll: Poll): Promise<Buffer>;
-  /** Answers all polls at once, also those that come later. */
-  stop(): void;
-}
-
-export interface SignedSnapshot {
-  readonly version: string;
-  readonly document: Buffer;
-}
-
-export interface Poll {
-  readonly since: string;
-  readonly timeoutMs: number;
-  /** Whose waiting polls are counted together. */
-  readonly credential: string;
-  /** @throws the error with which the poll ends, if its caller has lost the right or the credential */
-  readonly assertPermitted: () => Promise<void>;
-  /**
-   * Called if this poll makes the service read all rows, which costs as much as a snapshot.
-   * @throws RATE_LIMITED
-   */
-  readonly chargeRead: () => unknown;
-  /** Calls the listener when the client goes away; returns the function that removes it. As in `RequestSlot`. */
-  readonly onGone: (listener: () => void) => () => void;
-}
 
 interface Options {
   readonly database: Database;

@@ -9,7 +9,8 @@ import { endedChangesAt, readEnded } from './rows/ended.ts';
 import { createHistory, type Difference } from './history.ts';
 import { createSharedRuns, type Gate } from './shared-runs.ts';
 import { createStaleness } from './staleness.ts';
-import type { SnapshotScope, UserFilter } from './rows/snapshot-scope.ts';
+import type { SnapshotScope } from './rows/snapshot-scope.ts';
+import type { UserFilter } from '../../access/policy-snapshots.ts';
 
 /**
  * Keeps the content of one project's snapshot current while clients poll. Changes are announced by topics

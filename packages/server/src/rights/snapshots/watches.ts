@@ -2,7 +2,8 @@ import type { Changes } from '../../db/cache/changes.ts';
 import { createEndedSessions } from './ended-sessions.ts';
 import { createProjectWatch, watchId, type ProjectWatch, type WatchOptions } from './project-watch.ts';
 import { createGate } from './shared-runs.ts';
-import type { SnapshotScope, UserFilter } from './rows/snapshot-scope.ts';
+import type { SnapshotScope } from './rows/snapshot-scope.ts';
+import type { UserFilter } from '../../access/policy-snapshots.ts';
 
 interface Watches {
   of(scope: SnapshotScope, filter: UserFilter): ProjectWatch;

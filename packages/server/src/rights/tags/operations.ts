@@ -1,5 +1,5 @@
 import { pageOf, paging } from '../../kernel/input/inputs.ts';
-import { mutation, query } from '../../kernel/operation.ts';
+import { mutation, query } from '../../declare.ts';
 import { Scope, type Tenant } from '../../kernel/scope.ts';
 import { uuid } from '../../kernel/input/values.ts';
 import { Tag } from '../../schema/rights/tag.ts';

@@ -1,6 +1,6 @@
 import { and, eq, inArray, lte } from 'drizzle-orm';
 import { type DoorwardError, fail } from '../../errors.ts';
-import type { Services, Run } from '../../kernel/context.ts';
+import type { Services, Run } from '../../services.ts';
 import type { NodeRef } from '../../kernel/event.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { authenticationMethods, passwords } from '../../schema/sign-in/authentication-method.ts';

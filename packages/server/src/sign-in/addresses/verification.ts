@@ -11,7 +11,7 @@ import { consumeMailQuota } from '../protection/mail-limit.ts';
 import { recordMethodChange } from '../protection/method-changes.ts';
 import { oneTimeTokens } from '../../schema/sign-in/one-time-token.ts';
 import { userData } from '../../sessions/sign-in.ts';
-import type { Run } from '../../kernel/context.ts';
+import type { Run } from '../../services.ts';
 import { verificationMail } from './verification-mail.ts';
 import { flushMails } from '../../people/flush-mails.ts';
 import { isAddress, lockClaimants, type Claim, lockClaims } from '../../people/address-claims.ts';

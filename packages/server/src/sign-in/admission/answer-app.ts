@@ -12,7 +12,7 @@ import { beginFlow } from '../flow/flow.ts';
 import type { ProjectSignIn } from '../flow/flow-data.ts';
 import { failurePage } from '../federation/destination.ts';
 import { newVerifier } from '../../providers/github.ts';
-import type { Run } from '../../kernel/context.ts';
+import type { Run } from '../../services.ts';
 
 /** The addresses of the pages of a sign-in to an app, by step. */
 export type StepName = ProjectSignIn['step']['name'];

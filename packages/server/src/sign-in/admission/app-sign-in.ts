@@ -5,7 +5,7 @@ import { isServiceItself } from '../../apps/access/service-itself.ts';
 import { organizationsOf } from './sign-in-organization.ts';
 import { findAddressOwner } from '../../people/address.ts';
 import { userAsActor } from '../../people/user-node.ts';
-import type { Run, Services } from '../../kernel/context.ts';
+import type { Run, Services } from '../../services.ts';
 import type { UserRow } from '../../schema/people/user.ts';
 import { lockClaimants } from '../../people/address-claims.ts';
 import { authenticationMethods } from '../../schema/sign-in/authentication-method.ts';

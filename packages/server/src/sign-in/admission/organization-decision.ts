@@ -13,7 +13,7 @@ import { requiredConnection, type LiveConnection } from '../connections/live-con
 import { boundOrganization } from '../flow/bound-person.ts';
 import type { Proof } from '../flow/flow-data.ts';
 import type { AppRequest } from '../../apps/access/app-request.ts';
-import type { Run } from '../../kernel/context.ts';
+import type { Run } from '../../services.ts';
 import { userAsActor } from '../../people/user-node.ts';
 import { addProjectUser } from '../../members/project.ts';
 import { projectUserRoles, projectUsers } from '../../schema/rights/membership.ts';

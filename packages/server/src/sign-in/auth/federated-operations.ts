@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
-import { mutation } from '../../kernel/operation.ts';
+import { mutation } from '../../declare.ts';
 import { redirect } from '../../kernel/output/reply.ts';
 import { SignIn } from '../../sessions/sign-in.ts';
 import { decideCliSignIn, prepareCliExchange, redeemCliCode } from '../federation/cli.ts';

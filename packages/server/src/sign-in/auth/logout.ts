@@ -1,6 +1,7 @@
 import { and, eq, inArray, ne, not, or, type SQL } from 'drizzle-orm';
 import { fail } from '../../errors.ts';
-import type { Principal, Run } from '../../kernel/context.ts';
+import type { Principal } from '../../kernel/context.ts';
+import type { Run } from '../../services.ts';
 import { sessions } from '../../schema/sign-in/session.ts';
 import { userAsActor } from '../../people/user-node.ts';
 import { users } from '../../schema/people/user.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { fail } from '../../errors.ts';
 import type { Call } from '../../kernel/context.ts';
-import { mutation } from '../../kernel/operation.ts';
+import { mutation } from '../../declare.ts';
 import { refuse } from '../../kernel/output/reply.ts';
 import { email, text } from '../../kernel/input/values.ts';
 import { authenticationMethods, Provider } from '../../schema/sign-in/authentication-method.ts';

@@ -1,7 +1,7 @@
 import { and, eq, gt } from 'drizzle-orm';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { fail } from '../../errors.ts';
-import type { Services, Run } from '../../kernel/context.ts';
+import type { Services, Run } from '../../services.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { endLockout } from '../../people/lockout.ts';
 import { assertPassword, loadPasswordOwner, replacePassword } from '../passwords/new-password.ts';

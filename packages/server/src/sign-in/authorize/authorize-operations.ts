@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { mutation } from '../../kernel/operation.ts';
+import { mutation } from '../../declare.ts';
 import { resourceParameter } from '../../apps/access/resources.ts';
 import { organizationParameter } from '../admission/sign-in-organization.ts';
 import { begin, prepareHint } from './authorize.ts';

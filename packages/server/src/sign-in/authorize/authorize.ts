@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.ts';
 import { fail } from '../../errors.ts';
 import { languageOfLocales } from '../../kernel/input/ui-locales.ts';
 import { Notice, redirect, type BareReply } from '../../kernel/output/reply.ts';
-import type { Services, Run } from '../../kernel/context.ts';
+import type { Services, Run } from '../../services.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { AppError } from '../../apps/access/authorization-response.ts';
 import {

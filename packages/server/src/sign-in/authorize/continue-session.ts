@@ -6,7 +6,7 @@ import { resolveCandidate, type SignInCandidate } from '../admission/app-sign-in
 import type { AppRequest } from '../../apps/access/app-request.ts';
 import { storeStep, type SignInState } from '../sso/sign-in-state.ts';
 import { canonicalAddress } from '../../sessions/password-sign-in.ts';
-import type { Run } from '../../kernel/context.ts';
+import type { Run } from '../../services.ts';
 import type { SessionRow } from '../../schema/sign-in/session.ts';
 import { connectionById } from '../connections/live-connection.ts';
 import { connectionOfSession, findSsoSession, personOfSession } from '../sso/sso-session.ts';

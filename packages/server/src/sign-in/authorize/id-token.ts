@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readHeader, readSigned } from '../../crypto/tokens/jwt.ts';
-import type { Services } from '../../kernel/context.ts';
+import type { Services } from '../../services.ts';
 import { uuid } from '../../kernel/input/values.ts';
 import { issuerOf, type LiveApp } from '../../apps/access/app.ts';
 

@@ -2,7 +2,7 @@ import { and, eq, isNull, lt, or } from 'drizzle-orm';
 import type { LiveApp } from '../../apps/access/app.ts';
 import { watchForExcessKeys } from '../../members/excess-keys/excess-keys.ts';
 import type { Identity } from '../../providers/provider.ts';
-import type { Run } from '../../kernel/context.ts';
+import type { Run } from '../../services.ts';
 import type { UserRow } from '../../schema/people/user.ts';
 import { userAsActor } from '../../people/user-node.ts';
 import { isMembership } from '../../members/role-assignment.ts';

@@ -1,5 +1,5 @@
 import { and, eq, gt, isNull } from 'drizzle-orm';
-import type { Run } from '../../kernel/context.ts';
+import type { Run } from '../../services.ts';
 import { deviceAuthorizations } from '../../schema/oauth/device-authorization.ts';
 import { startAgainError } from '../flow/flow.ts';
 import type { IdentifiedPerson } from '../flow/flow-data.ts';

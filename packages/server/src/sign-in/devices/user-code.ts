@@ -1,7 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { fail } from '../../errors.ts';
-import type { Call, Services } from '../../kernel/context.ts';
+import type { Call } from '../../kernel/context.ts';
+import type { Services } from '../../services.ts';
 
 /*
  * User codes (RFC 8628 §6.1): eight letters without vowels, so that they form no words. Anyone may try one in a

@@ -4,7 +4,7 @@ import { appByClientId, nodeOfApp, type LiveApp } from '../../apps/access/app.ts
 import { responseRedirect } from '../../apps/access/authorization-response.ts';
 import { readIdTokenHint, type IdTokenHint } from '../authorize/id-token.ts';
 import { beginFlow, clearFlowCookie, consumeFlow, findFlowByCookie } from '../flow/flow.ts';
-import type { Run, Services } from '../../kernel/context.ts';
+import type { Run, Services } from '../../services.ts';
 import { type SessionRow, sessions } from '../../schema/sign-in/session.ts';
 import { nodeOfUser, userAsActor } from '../../people/user-node.ts';
 import { endSessions } from '../../sessions/live-sessions.ts';

@@ -1,7 +1,7 @@
 import { matchingStep, typedTotpCode } from '../../crypto/tokens/totp.ts';
 import { pageOf } from '../admission/answer-app.ts';
 import { resolveCandidate } from '../admission/app-sign-in.ts';
-import type { Run } from '../../kernel/context.ts';
+import type { Run } from '../../services.ts';
 import { lockUser } from '../../people/lock-user.ts';
 import { hasAnyFactor } from '../second-factor/codes.ts';
 import { addFirstFactor } from '../second-factor/first-factor.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { pagePath } from '../admission/answer-app.ts';
-import { mutation } from '../../kernel/operation.ts';
+import { mutation } from '../../declare.ts';
 import { redirect, Refusal } from '../../kernel/output/reply.ts';
 import { browserOperation, flowToken, redirectOnError, redirects } from '../steps/browser-operation.ts';
 import { confirmCodes, enrolFactor } from './enrol.ts';

@@ -4,7 +4,7 @@ import type { Config } from '../../config/config.ts';
 import { hashOneTimeToken, newOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { equalHashes } from '../../crypto/tokens/secrets.ts';
 import { fail } from '../../errors.ts';
-import type { Services, Run } from '../../kernel/context.ts';
+import type { Services, Run } from '../../services.ts';
 import { refuse } from '../../kernel/output/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { approveDevice, denyDevice } from '../devices/decide-device.ts';

@@ -8,7 +8,7 @@ import { createUser } from '../addresses/registration.ts';
 import { recordMethodChange } from '../protection/method-changes.ts';
 import { nodeOfUser, userAsActor } from '../../people/user-node.ts';
 import { userData } from '../../sessions/sign-in.ts';
-import type { Run } from '../../kernel/context.ts';
+import type { Run } from '../../services.ts';
 import { type UserRow, users } from '../../schema/people/user.ts';
 import { lockClaims, lockAddress, lockClaimants } from '../../people/address-claims.ts';
 import { endUnverifiedClaims, removeClaims, settleLostClaims } from '../addresses/verification.ts';

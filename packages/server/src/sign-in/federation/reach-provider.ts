@@ -1,4 +1,4 @@
-import type { Services } from '../../kernel/context.ts';
+import type { Services } from '../../services.ts';
 import { ProviderFault } from '../../providers/provider.ts';
 import type { ProviderEnd } from '../../providers/providers.ts';
 

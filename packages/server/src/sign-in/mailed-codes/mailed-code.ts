@@ -1,5 +1,5 @@
 import { Refusal } from '../../kernel/output/reply.ts';
-import type { Services, Run } from '../../kernel/context.ts';
+import type { Services, Run } from '../../services.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { pageOf } from '../admission/answer-app.ts';
 import { findAddressOwner } from '../../people/address.ts';

@@ -1,6 +1,6 @@
 import { newFlowToken } from '../../crypto/tokens/flow-secret.ts';
 import { fail } from '../../errors.ts';
-import type { Services, Run } from '../../kernel/context.ts';
+import type { Services, Run } from '../../services.ts';
 import { refuse, type Refusal } from '../../kernel/output/reply.ts';
 import type { LiveApp } from '../../apps/access/app.ts';
 import { lockFlow, startAgainError, updateFlow } from '../flow/flow.ts';

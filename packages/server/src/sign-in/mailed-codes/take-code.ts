@@ -2,7 +2,7 @@ import { fail } from '../../errors.ts';
 import { refuse, type Refusal } from '../../kernel/output/reply.ts';
 import { countFailure, isLockedOut } from '../../people/lockout.ts';
 import { findAddressOwner } from '../../people/address.ts';
-import type { Run } from '../../kernel/context.ts';
+import type { Run } from '../../services.ts';
 import { lockLinkedMethod } from '../federation/match-identity.ts';
 import { nodeOfUser } from '../../people/user-node.ts';
 import { lockClaimants } from '../../people/address-claims.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import type { Call } from '../../kernel/context.ts';
 import { text } from '../../kernel/input/values.ts';
-import { mutation } from '../../kernel/operation.ts';
+import { mutation } from '../../declare.ts';
 import { redirect, Refusal } from '../../kernel/output/reply.ts';
 import { canonicalAddress, password } from '../../sessions/password-sign-in.ts';
 import { passkeyChallengeId } from '../webauthn/credential.ts';

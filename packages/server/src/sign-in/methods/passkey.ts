@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { fail } from '../../errors.ts';
-import type { Call, Services, Run } from '../../kernel/context.ts';
+import type { Call } from '../../kernel/context.ts';
+import type { Services, Run } from '../../services.ts';
 import { refuse, type Refusal } from '../../kernel/output/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { offeredProviders } from '../../apps/access/app.ts';

@@ -1,4 +1,5 @@
-import type { Call, Services, Run } from '../../kernel/context.ts';
+import type { Call } from '../../kernel/context.ts';
+import type { Services, Run } from '../../services.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { isOffered } from '../../apps/access/app.ts';
 import { pageOf } from '../admission/answer-app.ts';

@@ -1,5 +1,6 @@
 import { DoorwardError } from '../../errors.ts';
-import type { Call, Services, Run } from '../../kernel/context.ts';
+import type { Call } from '../../kernel/context.ts';
+import type { Services, Run } from '../../services.ts';
 import { refuse, Refusal } from '../../kernel/output/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { endLockout } from '../../people/lockout.ts';

@@ -1,5 +1,6 @@
 import { DoorwardError, fail } from '../../errors.ts';
-import type { Call, Services, Run } from '../../kernel/context.ts';
+import type { Call } from '../../kernel/context.ts';
+import type { Services, Run } from '../../services.ts';
 import { refuse, type Refusal } from '../../kernel/output/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { assertPassword } from '../passwords/new-password.ts';

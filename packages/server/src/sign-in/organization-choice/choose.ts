@@ -1,6 +1,6 @@
 import { acrOf } from '../../people/acr.ts';
 import { resolveCandidate } from '../admission/app-sign-in.ts';
-import type { Run } from '../../kernel/context.ts';
+import type { Run } from '../../services.ts';
 import { startAgainError } from '../flow/flow.ts';
 import { isEnrolled } from '../../people/enrolment.ts';
 import { askConsent } from '../steps/ask-consent.ts';

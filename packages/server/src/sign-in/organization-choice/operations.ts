@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { mutation } from '../../kernel/operation.ts';
+import { mutation } from '../../declare.ts';
 import { redirect } from '../../kernel/output/reply.ts';
 import { browserOperation, redirects } from '../steps/browser-operation.ts';
 import { chooseOrganization } from './choose.ts';

@@ -9,7 +9,7 @@ import { answerApp } from '../admission/answer-app.ts';
 import { decideOrganization } from '../admission/organization-decision.ts';
 import { updateFlow, clearFlowCookie, startAgainError, consumeFlow } from '../flow/flow.ts';
 import type { IdentifiedPerson } from '../flow/flow-data.ts';
-import type { Run } from '../../kernel/context.ts';
+import type { Run } from '../../services.ts';
 import { nodeOfUser, userAsActor } from '../../people/user-node.ts';
 import { isEnrolled } from '../../people/enrolment.ts';
 import { verifySecondFactor, type SecondFactorInput } from '../second-factor/codes.ts';

@@ -1,4 +1,4 @@
-import type { Services } from '../../kernel/context.ts';
+import type { Services } from '../../services.ts';
 import { uuid } from '../../kernel/input/values.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { appById } from '../../apps/access/app.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { fail } from '../../errors.ts';
 import type { Call } from '../../kernel/context.ts';
-import { mutation, query } from '../../kernel/operation.ts';
+import { mutation, query } from '../../declare.ts';
 import { redirect, Refusal } from '../../kernel/output/reply.ts';
 import { uuid } from '../../kernel/input/values.ts';
 import { pagePath } from '../admission/answer-app.ts';

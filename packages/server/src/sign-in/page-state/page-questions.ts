@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm';
 import { fail } from '../../errors.ts';
-import type { Call, Services } from '../../kernel/context.ts';
+import type { Call } from '../../kernel/context.ts';
+import type { Services } from '../../services.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import {
   appByClientId,

@@ -9,7 +9,7 @@ import { fail } from '../../errors.ts';
 import { callerOf } from '../../kernel/context.ts';
 import { pageOf, paging } from '../../kernel/input/inputs.ts';
 import { uuid } from '../../kernel/input/values.ts';
-import { mutation, query } from '../../kernel/operation.ts';
+import { mutation, query } from '../../declare.ts';
 import { lockCaller, lockForChange } from '../second-factor/lock-for-change.ts';
 import { addPasskey, assertRoom, removePasskey } from './changes.ts';
 import { Passkey, passkeyName, passkeys } from '../../schema/sign-in/passkey.ts';

@@ -9,7 +9,7 @@ import { PasskeyRequest } from '../webauthn/options.ts';
 import { acceptPasskey } from '../protection/accept-passkey.ts';
 import { isOverdue, verificationRequired } from '../protection/verification-deadline.ts';
 import { fail } from '../../errors.ts';
-import { mutation } from '../../kernel/operation.ts';
+import { mutation } from '../../declare.ts';
 import { refuse } from '../../kernel/output/reply.ts';
 import { users } from '../../schema/people/user.ts';
 

@@ -1,7 +1,7 @@
 import { and, eq, type SQL } from 'drizzle-orm';
 import { passwordProblems } from '../../crypto/passwords/password-policy.ts';
 import { fail } from '../../errors.ts';
-import type { Services, Run } from '../../kernel/context.ts';
+import type { Services, Run } from '../../services.ts';
 import type { Actor } from '../../kernel/event.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { authenticationMethods, passwords } from '../../schema/sign-in/authentication-method.ts';

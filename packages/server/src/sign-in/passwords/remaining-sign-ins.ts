@@ -5,7 +5,7 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { recordMethodChange } from '../protection/method-changes.ts';
 import type { RemainingSignIns } from './password-changed-mail.ts';
 import { oneTimeTokens } from '../../schema/sign-in/one-time-token.ts';
-import type { Run } from '../../kernel/context.ts';
+import type { Run } from '../../services.ts';
 import type { UserRow } from '../../schema/people/user.ts';
 import { userAsActor } from '../../people/user-node.ts';
 

@@ -1,7 +1,7 @@
 import { hashOneTimeToken, newOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { flushMails } from '../../people/flush-mails.ts';
 import { oneTimeTokens } from '../../schema/sign-in/one-time-token.ts';
-import type { Run } from '../../kernel/context.ts';
+import type { Run } from '../../services.ts';
 import type { UserRow } from '../../schema/people/user.ts';
 import { consumeMailQuota } from '../protection/mail-limit.ts';
 import { endResets } from '../../sessions/pending-proofs.ts';

@@ -1,6 +1,6 @@
 import { countFailure, isLockedOut } from '../../people/lockout.ts';
 import { canSignIn } from '../../sessions/password-sign-in.ts';
-import type { Run } from '../../kernel/context.ts';
+import type { Run } from '../../services.ts';
 import type { UserRow } from '../../schema/people/user.ts';
 import { nodeOfUser } from '../../people/user-node.ts';
 import { lockUser } from '../../people/lock-user.ts';

@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm';
 import { passwords } from '../../schema/sign-in/authentication-method.ts';
 import { countFailure, isLockedOut } from '../../people/lockout.ts';
 import type { PasswordCheck } from '../../sessions/password-sign-in.ts';
-import type { Run } from '../../kernel/context.ts';
+import type { Run } from '../../services.ts';
 import type { UserRow } from '../../schema/people/user.ts';
 import { nodeOfUser } from '../../people/user-node.ts';
 import { lockUser } from '../../people/lock-user.ts';

@@ -1,4 +1,4 @@
-import type { Run } from '../../kernel/context.ts';
+import type { Run } from '../../services.ts';
 
 /**
  * If a known and an unknown address cause different work, the response time must not reveal the difference. So the

@@ -1,7 +1,7 @@
 import { DoorwardError } from '../../errors.ts';
 import type { RateClass } from '../../kernel/operation.ts';
 import { SERVICE_ID } from '../../apps/access/service-itself.ts';
-import type { Services } from '../../kernel/context.ts';
+import type { Services } from '../../services.ts';
 
 /**
  * The purpose of a mail. Each purpose has its own bucket for each address, so that requests for mails of one kind

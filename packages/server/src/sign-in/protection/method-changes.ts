@@ -2,7 +2,7 @@ import { composeMail, withoutLinks } from '../../events/mail/mail-layout.ts';
 import type { Actor, NodeRef } from '../../kernel/event.ts';
 import type { authenticationMethods } from '../../schema/sign-in/authentication-method.ts';
 import { textOf, type TextParams } from '../../people/notification-texts/texts.ts';
-import type { Run } from '../../kernel/context.ts';
+import type { Run } from '../../services.ts';
 import type { UserRow } from '../../schema/people/user.ts';
 import { nodeOfUser } from '../../people/user-node.ts';
 import { flushMails } from '../../people/flush-mails.ts';

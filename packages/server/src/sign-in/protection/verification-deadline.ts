@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm';
 import { fail, type DoorwardError } from '../../errors.ts';
-import type { Services } from '../../kernel/context.ts';
+import type { Services } from '../../services.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { users, type UserRow } from '../../schema/people/user.ts';
 import { accounts } from '../../schema/people/account.ts';

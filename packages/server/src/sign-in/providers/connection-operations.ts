@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { providerAnswer } from '../federation/provider-input.ts';
 import { uuid } from '../../kernel/input/values.ts';
-import { mutation } from '../../kernel/operation.ts';
+import { mutation } from '../../declare.ts';
 import { redirect } from '../../kernel/output/reply.ts';
 import { browserOperation, flowParameter, redirects } from '../steps/browser-operation.ts';
 import { fromConnection, reachConnection, takeMember, toConnection } from '../methods/connection-steps.ts';

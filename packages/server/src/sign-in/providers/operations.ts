@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { mutation, query } from '../../kernel/operation.ts';
+import { mutation, query } from '../../declare.ts';
 import { redirect } from '../../kernel/output/reply.ts';
 import {
   beginProviderSignIn,

@@ -1,5 +1,5 @@
 import { and, eq, gt, gte, lte, sql } from 'drizzle-orm';
-import type { Services } from '../../kernel/context.ts';
+import type { Services } from '../../services.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { mfaAttempts } from '../../schema/sign-in/mfa-factor.ts';
 

@@ -1,7 +1,7 @@
 import { and, eq, isNull, lt, or } from 'drizzle-orm';
 import { matchingStep } from '../../crypto/tokens/totp.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import type { Run } from '../../kernel/context.ts';
+import type { Run } from '../../services.ts';
 import * as lockOut from '../../people/lockout.ts';
 import { isEnrolled } from '../../people/enrolment.ts';
 import { mfaFactors } from '../../schema/sign-in/mfa-factor.ts';

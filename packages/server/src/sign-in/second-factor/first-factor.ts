@@ -1,7 +1,7 @@
 import { and, eq } from 'drizzle-orm';
 import { mfaFactors } from '../../schema/sign-in/mfa-factor.ts';
 import { userData } from '../../sessions/sign-in.ts';
-import type { Run } from '../../kernel/context.ts';
+import type { Run } from '../../services.ts';
 import type { UserRow } from '../../schema/people/user.ts';
 import { nodeOfUser, userAsActor } from '../../people/user-node.ts';
 import { sealContextOf } from './codes.ts';

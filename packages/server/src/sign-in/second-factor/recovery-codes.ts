@@ -1,6 +1,6 @@
 import { and, count, eq, inArray } from 'drizzle-orm';
 import { createHmac, randomInt } from 'node:crypto';
-import type { Services } from '../../kernel/context.ts';
+import type { Services } from '../../services.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { mfaRecoveryCodes } from '../../schema/sign-in/mfa-factor.ts';
 

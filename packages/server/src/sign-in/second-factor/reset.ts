@@ -3,7 +3,7 @@ import { INSTALLATION_OPERATOR } from '../../access/installation-roles.ts';
 import { factorResets, mfaAttempts, mfaFactors, mfaRecoveryCodes } from '../../schema/sign-in/mfa-factor.ts';
 import { passkeys } from '../../schema/sign-in/passkey.ts';
 import type { ActAsSystem } from '../../events/system-act.ts';
-import type { Services, Run } from '../../kernel/context.ts';
+import type { Services, Run } from '../../services.ts';
 import type { Actor, Recording } from '../../kernel/event.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { userData } from '../../sessions/sign-in.ts';

@@ -1,6 +1,7 @@
 import { and, eq, isNull } from 'drizzle-orm';
 import { fail } from '../../errors.ts';
-import type { Call, Principal, Services, Run } from '../../kernel/context.ts';
+import type { Call, Principal } from '../../kernel/context.ts';
+import type { Services, Run } from '../../services.ts';
 import { credentialKey } from '../../kernel/charge.ts';
 import { refuse, type Refusal } from '../../kernel/output/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { mutation } from '../../kernel/operation.ts';
+import { mutation } from '../../declare.ts';
 import { redirect } from '../../kernel/output/reply.ts';
 import { serviceRequest } from '../../apps/access/service-itself.ts';
 import { formPath, pageOf } from '../admission/answer-app.ts';

@@ -1,6 +1,6 @@
 import { and, eq } from 'drizzle-orm';
 import { sessions } from '../../schema/sign-in/session.ts';
-import type { Run } from '../../kernel/context.ts';
+import type { Run } from '../../services.ts';
 import { liveSessions } from '../../sessions/live-sessions.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { advanceFlow, beginFlow, clearFlowCookie, consumeFlow } from '../flow/flow.ts';
 import type { ProjectSignIn } from '../flow/flow-data.ts';
-import type { Run } from '../../kernel/context.ts';
+import type { Run } from '../../services.ts';
 
 /** A sign-in to an app between two steps. Without a handle it has just begun, and nothing of it is stored yet. */
 export interface SignInState extends Pick<ProjectSignIn, 'asked' | 'verifier'> {

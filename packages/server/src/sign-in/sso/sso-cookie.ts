@@ -1,4 +1,4 @@
-import type { Run } from '../../kernel/context.ts';
+import type { Run } from '../../services.ts';
 
 /**
  * The cookie of a browser with its sign-ins at issuers (openid §8): an id and a secret for each, newest first. A browser

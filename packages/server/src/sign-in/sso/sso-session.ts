@@ -1,7 +1,7 @@
 import { and, eq, inArray, isNotNull, isNull } from 'drizzle-orm';
 import { hashOneTimeToken, newOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { equalHashes } from '../../crypto/tokens/secrets.ts';
-import type { Services, Run } from '../../kernel/context.ts';
+import type { Services, Run } from '../../services.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { sessions, type SessionRow } from '../../schema/sign-in/session.ts';
 import { users, type UserRow } from '../../schema/people/user.ts';

@@ -10,7 +10,7 @@ import type { SignInCandidate } from '../admission/app-sign-in.ts';
 import type { IdentifiedPerson } from '../flow/flow-data.ts';
 import { askFactor, missingFactor } from './missing-factor.ts';
 import { storeStep, endSignIn, type SignInState } from '../sso/sign-in-state.ts';
-import type { Run } from '../../kernel/context.ts';
+import type { Run } from '../../services.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 
 /**

@@ -12,7 +12,7 @@ import type { AppRequest } from '../../apps/access/app-request.ts';
 import { admitToApp, type SignInCandidate } from '../admission/app-sign-in.ts';
 import { startAgainError } from '../flow/flow.ts';
 import type { IdentifiedPerson } from '../flow/flow-data.ts';
-import type { Run } from '../../kernel/context.ts';
+import type { Run } from '../../services.ts';
 import { userAsActor } from '../../people/user-node.ts';
 import { lockUser } from '../../people/lock-user.ts';
 import { keepSignIn } from '../sso/sso-session.ts';

@@ -3,7 +3,7 @@ import { acrOf } from '../../people/acr.ts';
 import type { LiveApp } from '../../apps/access/app.ts';
 import { rememberNetwork } from '../../people/lockout.ts';
 import { planSession, startSession, writeSession } from '../../sessions/sign-in.ts';
-import type { Run } from '../../kernel/context.ts';
+import type { Run } from '../../services.ts';
 import { lockUser } from '../../people/lock-user.ts';
 import type { AppRequest } from '../../apps/access/app-request.ts';
 import { startAgainError } from '../flow/flow.ts';

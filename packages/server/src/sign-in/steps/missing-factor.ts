@@ -1,7 +1,7 @@
 import { newTotpSecret } from '../../crypto/tokens/totp.ts';
 import { acrOf } from '../../people/acr.ts';
 import { pageOf } from '../admission/answer-app.ts';
-import type { Run, Services } from '../../kernel/context.ts';
+import type { Run, Services } from '../../services.ts';
 import type { AppRequest } from '../../apps/access/app-request.ts';
 import { boundOrganization } from '../flow/bound-person.ts';
 import type { IdentifiedPerson } from '../flow/flow-data.ts';

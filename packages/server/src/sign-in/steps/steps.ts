@@ -1,5 +1,6 @@
 import { fail } from '../../errors.ts';
-import type { Call, Services, Run } from '../../kernel/context.ts';
+import type { Call } from '../../kernel/context.ts';
+import type { Services, Run } from '../../services.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { AppError } from '../../apps/access/authorization-response.ts';
 import { appById, type LiveApp } from '../../apps/access/app.ts';

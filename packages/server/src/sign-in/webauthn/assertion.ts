@@ -4,7 +4,7 @@ import { and, eq } from 'drizzle-orm';
 import type { z } from 'zod';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { passkeyHandles, passkeys } from '../../schema/sign-in/passkey.ts';
-import type { Services, Run } from '../../kernel/context.ts';
+import type { Services, Run } from '../../services.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import {
   CHALLENGE_MS,

@@ -3,7 +3,7 @@ import { composeMail, formatTime, withoutLinks } from '../../events/mail/mail-la
 import { authenticationMethods } from '../../schema/sign-in/authentication-method.ts';
 import { flushMails } from '../../people/flush-mails.ts';
 import { users, type UserRow } from '../../schema/people/user.ts';
-import type { Run } from '../../kernel/context.ts';
+import type { Run } from '../../services.ts';
 
 type Text = (name: string, time: string) => { readonly subject: string; readonly body: string };
 

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import type { z } from 'zod';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { passkeyHandles, passkeys } from '../../schema/sign-in/passkey.ts';
-import type { Services } from '../../kernel/context.ts';
+import type { Services } from '../../services.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { UserRow } from '../../schema/people/user.ts';
 import { CHALLENGE_MS, createChallenge, findChallenge, type ChallengeUse } from './challenge.ts';

@@ -7,7 +7,7 @@ import { projector } from '../../kernel/output/projector.ts';
 import { bare, type BareReply } from '../../kernel/output/reply.ts';
 import type { InputOf } from '../../kernel/operation.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
-import type { Context } from '../../kernel/context.ts';
+import type { Context } from '../../services.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { type auditFilters, entryConditions } from './filters.ts';
 import { formats, type Format } from './export-format.ts';

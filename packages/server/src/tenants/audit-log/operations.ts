@@ -1,5 +1,5 @@
 import { pageOf } from '../../kernel/input/inputs.ts';
-import { mutation, query } from '../../kernel/operation.ts';
+import { mutation, query } from '../../declare.ts';
 import { Scope } from '../../kernel/scope.ts';
 import { AuditLogEntry } from '../../schema/events/audit-log-entry.ts';
 import { exportEntries, exportFormat, exportOperation } from './export.ts';

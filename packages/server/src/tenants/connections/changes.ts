@@ -2,7 +2,7 @@ import { and, count, eq, inArray, isNull, ne, sql } from 'drizzle-orm';
 import { ORGANIZATION_OWNER } from '../../schema/rights/built-in-ids.ts';
 import { nodes } from '../../schema/nodes.ts';
 import { fail } from '../../errors.ts';
-import type { Services } from '../../kernel/context.ts';
+import type { Services } from '../../services.ts';
 import type { Executor, ScopedDb } from '../../kernel/scoped-db.ts';
 import { sealContextOfConnection } from '../../providers/connections.ts';
 import { rolesToAssign, type MembershipRun, type RoleRef } from '../../members/role-assignment.ts';

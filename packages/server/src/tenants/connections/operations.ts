@@ -4,7 +4,7 @@ import { equals } from '../../db/query/filters.ts';
 import { fail } from '../../errors.ts';
 import { pageOf, paging } from '../../kernel/input/inputs.ts';
 import { uuid } from '../../kernel/input/values.ts';
-import { mutation, query } from '../../kernel/operation.ts';
+import { mutation, query } from '../../declare.ts';
 import { Scope, type Tenant } from '../../kernel/scope.ts';
 import { assertDomainsFree, assertWithinLimit, defaultRole, lockConnections, sealSecret } from './changes.ts';
 import {

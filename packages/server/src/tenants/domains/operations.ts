@@ -4,7 +4,7 @@ import { lookUp } from './look-up.ts';
 import { equals } from '../../db/query/filters.ts';
 import { pageOf, paging } from '../../kernel/input/inputs.ts';
 import { uuid } from '../../kernel/input/values.ts';
-import { mutation, query } from '../../kernel/operation.ts';
+import { mutation, query } from '../../declare.ts';
 import { Scope, type Tenant } from '../../kernel/scope.ts';
 import { OrganizationDomain, OrganizationDomainStatus } from '../../schema/tenants/organization-domain.ts';
 import { assertUnused } from './in-use.ts';

@@ -2,7 +2,7 @@ import { and, asc, eq, getTableColumns, isNull, lte, sql, type SQL } from 'drizz
 import { lookUp, type RecordState } from './look-up.ts';
 import { endUnboundSessions } from '../../members/app-sessions.ts';
 import type { ActAsSystem, SystemAct } from '../../events/system-act.ts';
-import type { Services } from '../../kernel/context.ts';
+import type { Services } from '../../services.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import {
   OrganizationDomain,

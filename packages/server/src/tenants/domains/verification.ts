@@ -3,7 +3,7 @@ import { nodes } from '../../schema/nodes.ts';
 import { takenField } from '../../db/statements/pg-error.ts';
 import type { RecordState } from './look-up.ts';
 import { fail } from '../../errors.ts';
-import type { Services } from '../../kernel/context.ts';
+import type { Services } from '../../services.ts';
 import type { RowOf } from '../../kernel/entity.ts';
 import type { Executor, ScopedDb } from '../../kernel/scoped-db.ts';
 import { OrganizationDomain, organizationDomains } from '../../schema/tenants/organization-domain.ts';

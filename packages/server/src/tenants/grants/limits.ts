@@ -1,7 +1,7 @@
 import { and, count, eq, isNull, sql } from 'drizzle-orm';
 import { nodes } from '../../schema/nodes.ts';
 import { fail } from '../../errors.ts';
-import type { Run } from '../../kernel/context.ts';
+import type { Run } from '../../services.ts';
 import type { MembershipRun } from '../../members/role-assignment.ts';
 import {
   grantStatus,

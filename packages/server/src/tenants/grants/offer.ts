@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm';
 import { hashOneTimeToken, newOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { withoutRls } from '../../db/tenancy/rls.ts';
-import type { Services, Run } from '../../kernel/context.ts';
+import type { Services, Run } from '../../services.ts';
 import { findAddressOwner } from '../../people/address.ts';
 import { flushMails } from '../../people/flush-mails.ts';
 import { consumeMailQuota } from '../../sign-in/protection/mail-limit.ts';

@@ -4,7 +4,7 @@ import { rowsOf } from '../../db/statements/rows.ts';
 import { withoutRls } from '../../db/tenancy/rls.ts';
 import { pageOf, paging, relationsOf } from '../../kernel/input/inputs.ts';
 import { text, uuid } from '../../kernel/input/values.ts';
-import { mutation, query } from '../../kernel/operation.ts';
+import { mutation, query } from '../../declare.ts';
 import { Scope, type Tenant } from '../../kernel/scope.ts';
 import { assertCallerMay } from '../../access/caller-may.ts';
 import { readOffer, ProjectGrantOffer } from './by-token.ts';

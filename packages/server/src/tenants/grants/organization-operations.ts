@@ -7,7 +7,7 @@ import { fail } from '../../errors.ts';
 import { isManagementKey, type Principal } from '../../kernel/context.ts';
 import { pageOf, paging } from '../../kernel/input/inputs.ts';
 import { text, uuid } from '../../kernel/input/values.ts';
-import { mutation, query } from '../../kernel/operation.ts';
+import { mutation, query } from '../../declare.ts';
 import { Scope, type Tenant } from '../../kernel/scope.ts';
 import type { Executor, ScopedDb } from '../../kernel/scoped-db.ts';
 import { answerOffer } from './by-token.ts';

@@ -1,5 +1,5 @@
 import { and, eq, inArray, isNull, sql, type SQL, getTableColumns } from 'drizzle-orm';
-import type { Context } from '../../kernel/context.ts';
+import type { Context } from '../../services.ts';
 import type { Recording } from '../../kernel/event.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 import { systemActor } from '../../people/user-node.ts';

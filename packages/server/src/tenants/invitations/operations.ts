@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { pageOf, paging } from '../../kernel/input/inputs.ts';
 import { isManagementKey } from '../../kernel/context.ts';
-import { mutation, query } from '../../kernel/operation.ts';
+import { mutation, query } from '../../declare.ts';
 import { Scope, type Tenant } from '../../kernel/scope.ts';
 import { text, uuid } from '../../kernel/input/values.ts';
 import { password } from '../../sessions/password-sign-in.ts';

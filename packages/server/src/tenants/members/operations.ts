@@ -2,7 +2,7 @@ import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
 import { Impact } from '../../access/dry-run/impact.ts';
 import { equals } from '../../db/query/filters.ts';
 import { pageOf, paging } from '../../kernel/input/inputs.ts';
-import { mutation, query } from '../../kernel/operation.ts';
+import { mutation, query } from '../../declare.ts';
 import { Scope, type Tenant } from '../../kernel/scope.ts';
 import { uuid } from '../../kernel/input/values.ts';
 import { changeMemberRole, leaveOrganization, lockMember } from '../../members/organization.ts';

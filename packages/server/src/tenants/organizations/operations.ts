@@ -6,7 +6,7 @@ import { recordEndedGrants } from '../../members/grant-entries.ts';
 import { fail } from '../../errors.ts';
 import { callerOf, isManagementKey } from '../../kernel/context.ts';
 import { pageOf, paging, relationsOf } from '../../kernel/input/inputs.ts';
-import { mutation, query } from '../../kernel/operation.ts';
+import { mutation, query } from '../../declare.ts';
 import { Scope } from '../../kernel/scope.ts';
 import { uuid } from '../../kernel/input/values.ts';
 import { logoFile, logoUpload, prepareLogo } from '../../apps/branding/logo-upload.ts';

@@ -5,7 +5,7 @@ import { recordEndedGrants } from '../../members/grant-entries.ts';
 import { freeSlug } from '../../db/tenancy/free-slug.ts';
 import { createNode, deleteNode } from '../../db/tenancy/tenant-tree.ts';
 import { pageOf, paging, relationsOf } from '../../kernel/input/inputs.ts';
-import { mutation, query } from '../../kernel/operation.ts';
+import { mutation, query } from '../../declare.ts';
 import { Scope, type Tenant } from '../../kernel/scope.ts';
 import { uuid } from '../../kernel/input/values.ts';
 import { Project } from '../../schema/tenants/project.ts';

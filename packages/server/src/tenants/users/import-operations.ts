@@ -6,7 +6,7 @@ import { ImportedUser, ImportStatus } from './import/imported-user.ts';
 import { importUsers as importAll } from './import/import-users.ts';
 import { fail, type Detail } from '../../errors.ts';
 import { uuid } from '../../kernel/input/values.ts';
-import { mutation } from '../../kernel/operation.ts';
+import { mutation } from '../../declare.ts';
 import { Scope } from '../../kernel/scope.ts';
 
 /** How many users one call takes; also bounded by the size of its body. */

@@ -4,7 +4,7 @@ import { equals } from '../../db/query/filters.ts';
 import { instant } from '../../db/statements/rows.ts';
 import { linkIds } from '../../kernel/entity.ts';
 import { pageOf, paging, relationsOf } from '../../kernel/input/inputs.ts';
-import { mutation, query } from '../../kernel/operation.ts';
+import { mutation, query } from '../../declare.ts';
 import { Scope, type Tenant } from '../../kernel/scope.ts';
 import { uuid } from '../../kernel/input/values.ts';
 import { assertRoleCount, leave, lockMembership, assigneesOf } from '../../members/scope-membership.ts';

@@ -1,7 +1,7 @@
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import { relink } from '../../db/query/relations.ts';
 import { fail } from '../../errors.ts';
-import type { Context } from '../../kernel/context.ts';
+import type { Context } from '../../services.ts';
 import type { Relation, RowOf } from '../../kernel/entity.ts';
 import type { Changes, Recording } from '../../kernel/event.ts';
 import { projector } from '../../kernel/output/projector.ts';

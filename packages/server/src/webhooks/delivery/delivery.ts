@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { ActAsSystem } from '../../events/system-act.ts';
-import type { Services } from '../../kernel/context.ts';
+import type { Services } from '../../services.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { Resolve, TargetGuard } from '../../outgoing/target-guard.ts';
 import { createPost, createResolve, type Post } from '../../outgoing/outgoing.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { fail } from '../../errors.ts';
-import { query } from '../../kernel/operation.ts';
+import { query } from '../../declare.ts';
 import { jsonSchemaOptions } from '../../kernel/input/values.ts';
 import { eventCatalogue, type EventType } from '../event-types/catalogue.ts';
 import { EventPage, EventTypePage } from './event.ts';

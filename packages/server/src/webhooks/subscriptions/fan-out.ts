@@ -1,6 +1,6 @@
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import type { Consumer } from '../../events/outbox/relay.ts';
-import type { Services } from '../../kernel/context.ts';
+import type { Services } from '../../services.ts';
 import { subscribesTo } from './event-filter.ts';
 import { webhookDeliveries } from '../../schema/webhooks/webhook-delivery.ts';
 import { webhookSubscriptions } from '../../schema/webhooks/webhook-subscription.ts';

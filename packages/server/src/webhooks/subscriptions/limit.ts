@@ -2,7 +2,7 @@ import { and, count, eq, isNull } from 'drizzle-orm';
 import { nodes } from '../../schema/nodes.ts';
 import { fail } from '../../errors.ts';
 import { webhookSubscriptions } from '../../schema/webhooks/webhook-subscription.ts';
-import type { Services } from '../../kernel/context.ts';
+import type { Services } from '../../services.ts';
 import type { Executor, ScopedDb } from '../../kernel/scoped-db.ts';
 
 interface LimitContext {

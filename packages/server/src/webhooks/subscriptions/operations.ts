@@ -4,7 +4,7 @@ import { fail } from '../../errors.ts';
 import { actorOf } from '../../events/record.ts';
 import { callerOf } from '../../kernel/context.ts';
 import { pageOf, paging } from '../../kernel/input/inputs.ts';
-import { mutation, query } from '../../kernel/operation.ts';
+import { mutation, query } from '../../declare.ts';
 import { nodeRef, Scope, type Tenant } from '../../kernel/scope.ts';
 import { isoInput, uuid } from '../../kernel/input/values.ts';
 import { PING } from '../event-types/catalogue.ts';

@@ -1,6 +1,6 @@
 import { and, eq, isNotNull, isNull } from 'drizzle-orm';
 import { randomBytes } from 'node:crypto';
-import type { Services } from '../../kernel/context.ts';
+import type { Services } from '../../services.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { webhookSecrets } from '../../schema/webhooks/webhook-subscription.ts';
 

@@ -1,6 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm';
 import { fail } from '../../errors.ts';
-import type { Services } from '../../kernel/context.ts';
+import type { Services } from '../../services.ts';
 import type { RowOf } from '../../kernel/entity.ts';
 import type { Executor, ScopedDb } from '../../kernel/scoped-db.ts';
 import { WebhookDelivery, webhookDeliveries } from '../../schema/webhooks/webhook-delivery.ts';

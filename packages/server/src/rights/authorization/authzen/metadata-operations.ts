@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { projectIssuer } from '../../../crypto/keys/keyring.ts';
 import { fail } from '../../../errors.ts';
-import type { Services } from '../../../kernel/context.ts';
+import type { Services } from '../../../services.ts';
 import { uuid } from '../../../kernel/input/values.ts';
-import { query } from '../../../kernel/operation.ts';
+import { query } from '../../../declare.ts';
 import { bare } from '../../../kernel/output/reply.ts';
 
 /*

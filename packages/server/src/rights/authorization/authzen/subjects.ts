@@ -1,7 +1,8 @@
 import type { Grants } from '@doorward/decision/evaluate';
 import { refusalOf } from '../../../access/caller-may.ts';
 import { usersByName } from '../../../access/user-names.ts';
-import { callerOf, type Context, type Principal } from '../../../kernel/context.ts';
+import { callerOf, type Principal } from '../../../kernel/context.ts';
+import type { Context } from '../../../services.ts';
 import type { Scope } from '../../../kernel/scope.ts';
 import type { Evaluation } from './request.ts';
 

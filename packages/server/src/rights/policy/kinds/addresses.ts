@@ -3,7 +3,7 @@ import { evaluateWithoutConditions } from '@doorward/decision/evaluate';
 import { sql } from 'drizzle-orm';
 import { rowsOf } from '../../../db/statements/rows.ts';
 import { DoorwardError, fail, type Detail } from '../../../errors.ts';
-import type { Services } from '../../../kernel/context.ts';
+import type { Services } from '../../../services.ts';
 import type { CallerRights } from '../../../kernel/call/caller-rights.ts';
 import type { ResolvedScope } from '../../../kernel/scope.ts';
 import type { Executor } from '../../../kernel/scoped-db.ts';

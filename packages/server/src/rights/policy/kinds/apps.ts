@@ -10,7 +10,7 @@ import { faultsOfWays } from '../../../apps/settings/sign-in-ways.ts';
 import { removeLogos } from '../../../apps/branding/logo.ts';
 import { endSessionsOfApps } from '../../../members/app-sessions.ts';
 import { fail, type Detail } from '../../../errors.ts';
-import type { Context, Services } from '../../../kernel/context.ts';
+import type { Context, Services } from '../../../services.ts';
 import { fixOf, useOneOf, type Hint } from '../../../kernel/input/fix.ts';
 import type { ResolvedScope } from '../../../kernel/scope.ts';
 import { roles } from '../../../schema/rights/role.ts';

@@ -4,7 +4,7 @@ import { healthy } from '../../../webhooks/delivery/health.ts';
 import { cancelDeliveries, resumeDeliveries } from '../../../webhooks/delivery/queue.ts';
 import { assertWithinLimit } from '../../../webhooks/subscriptions/limit.ts';
 import { newWebhookSecret, storeSecrets } from '../../../webhooks/subscriptions/secrets.ts';
-import type { Services } from '../../../kernel/context.ts';
+import type { Services } from '../../../services.ts';
 import type { ResolvedScope } from '../../../kernel/scope.ts';
 import type { Executor, ScopedDb } from '../../../kernel/scoped-db.ts';
 import { webhookSubscriptions } from '../../../schema/webhooks/webhook-subscription.ts';

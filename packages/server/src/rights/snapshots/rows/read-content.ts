@@ -17,7 +17,8 @@ import { readApps, readAppIds, readKeys } from './credential-rows.ts';
 import { endedChangesAt, readEnded } from './ended.ts';
 import { createJsonSize, MAX_USERS, tooLarge, type JsonSize } from './limits.ts';
 import { readRoleRows } from './role-rows.ts';
-import type { SnapshotScope, UserFilter } from './snapshot-scope.ts';
+import type { SnapshotScope } from './snapshot-scope.ts';
+import type { UserFilter } from '../../../access/policy-snapshots.ts';
 import { countRelatedUsers, readAttributes, readRelatedUsers, type RelatedUser } from './user-rows.ts';
 
 /**

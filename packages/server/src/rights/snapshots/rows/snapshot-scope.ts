@@ -19,6 +19,3 @@ export function snapshotScope(scope: ResolvedScope): SnapshotScope {
   const attributes = scopeAttributes(scope) as SnapshotClaims['scope'];
   return { projectId, ownerId: parentId, accountId, organizationId, attributes };
 }
-
-/** Which users a snapshot lists. Ids are sorted, each once. */
-export type UserFilter = 'all' | 'none' | readonly string[];

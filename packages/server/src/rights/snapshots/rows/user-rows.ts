@@ -5,7 +5,8 @@ import { anyOf, rowsOf } from '../../../db/statements/rows.ts';
 import type { Executor } from '../../../kernel/scoped-db.ts';
 import { pick, type AttributeTree } from './attribute-tree.ts';
 import type { JsonSize } from './limits.ts';
-import type { SnapshotScope, UserFilter } from './snapshot-scope.ts';
+import type { SnapshotScope } from './snapshot-scope.ts';
+import type { UserFilter } from '../../../access/policy-snapshots.ts';
 
 /**
  * The users of a project as decisions see them (`loadSubject` in `access/grants/grants.ts`): its own users, the members of

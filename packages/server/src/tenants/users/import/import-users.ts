@@ -8,7 +8,7 @@ import { projectUserRoles, projectUsers } from '../../../schema/rights/membershi
 import { rolesToAssign, type MembershipRun, type RoleRef } from '../../../members/role-assignment.ts';
 import { projectUserData } from '../../../members/project.ts';
 import { userData } from '../../../sessions/sign-in.ts';
-import type { Run } from '../../../kernel/context.ts';
+import type { Run } from '../../../services.ts';
 import type { ImportedUser } from './imported-user.ts';
 
 type ImportRun = MembershipRun & Pick<Run, 'call'>;
