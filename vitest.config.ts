@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { LongestFirst } from './test/support/longest-first.ts';
+import { LongestFirst, TaggedStories } from './test/support/longest-first.ts';
+import { isTagged, stories, tags, testFilesIn } from './test/support/stories.ts';
 
 /**
  * Three suites, determined by file name (CONTRIBUTING.md, "Tests"):
@@ -25,20 +26,8 @@ const sameOnPostgres = [
   'test/**',
 ];
 
-/** Folders that contain SQL or manage transactions; the other folders call these. */
-const aboutTheDatabase = /^packages\/server\/src\/(access|db|events)\//;
-
-/**
- * Scenarios that send one request at a time. CI leaves them out on PostgreSQL, because `contract/transports` runs every
- * operation there. Those with concurrent requests stay: on PostgreSQL, each request may have its own connection.
- */
-const oneAtATime = (): string[] =>
-  testFilesIn(['packages/server/src']).filter(
-    (path) =>
-      !aboutTheDatabase.test(path) &&
-      !path.endsWith('.exhaustive.test.ts') &&
-      !/Promise\.all\(|postgresUrl|isWhole/.test(readFileSync(path, 'utf8')),
-  );
+/** CI runs only the tagged tests of stories on PostgreSQL. */
+const tagged = onPostgres && Boolean(process.env['CI']);
 
 /** Tests with their own configuration files. */
 const elsewhere = [
@@ -54,11 +43,6 @@ const filesNamed = (end: string): string[] =>
 const tests = filesNamed('.test.ts');
 const exhaustiveTests = filesNamed('.exhaustive.test.ts');
 const processTests = filesNamed('.process.test.ts');
-
-const testFilesIn = (folders: readonly string[]): string[] =>
-  folders
-    .flatMap((folder) => readdirSync(folder, { recursive: true }).map((path) => `${folder}/${String(path)}`))
-    .filter((path) => path.endsWith('.test.ts'));
 
 /** Files that test more combinations in the exhaustive suite. */
 const broad = (): string[] =>
@@ -84,7 +68,8 @@ export default defineConfig({
     execArgv: ['--max-semi-space-size=64'],
     // Reloading the modules would cost each file two seconds. Tests keep their state in the app, not in modules.
     isolate: false,
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: tagged ? TaggedStories : LongestFirst },
+    tags,
     reporters: ['default', './packages/server/test/support/app/left-out.ts'],
     projects: [
       {
@@ -106,7 +91,7 @@ export default defineConfig({
             ...elsewhere,
             ...processTests,
             ...(onPostgres ? sameOnPostgres : []),
-            ...(onPostgres && process.env['CI'] ? oneAtATime() : []),
+            ...(tagged ? stories().filter((path) => !isTagged(path)) : []),
           ],
           globalSetup,
           provide: { breadth: 'whole' },

@@ -1,4 +1,6 @@
+import { resolve } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { inCi, stories } from './stories.ts';
 
 /** Slow files, by path fragment. They start first: if one ran last, the other cores would be idle meanwhile. */
 const longest: readonly string[] = [
@@ -28,5 +30,14 @@ const rank = ({ moduleId }: TestSpecification): number => {
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b));
+  }
+}
+
+/** Runs only the tagged tests of stories. A filter of the configuration would apply to all files. */
+export class TaggedStories extends LongestFirst {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const paths = new Set(stories().map((path) => resolve(path)));
+    for (const file of files) if (paths.has(file.moduleId)) file.testTagsFilter = inCi;
+    return super.sort(files);
   }
 }

@@ -320,7 +320,7 @@ it('is a purge at the next occasion when the process died before it', async () =
  * A mutation by or about a user who concurrently deletes themselves either commits first, and the deletion includes its
  * rows, or is refused. On PostgreSQL they run at the same time.
  */
-it('leaves nothing of the user alive that is made meanwhile', async () => {
+it('leaves nothing of the user alive that is made meanwhile', { tags: 'race' }, async () => {
   const bob = await app.person({ type: 'organization' });
   const shared = await organization(bob);
   const allowed = [200, 201, 401, 403, 404, 409];
@@ -361,32 +361,36 @@ it('leaves nothing of the user alive that is made meanwhile', async () => {
   }
 });
 
-it('lets two who own organizations together delete themselves at once, and neither organization be ownerless', async () => {
-  for (let round = 0; round < ROUNDS; round++) {
-    const [ada, bob] = [
-      await app.person({ type: 'organization' }),
-      await app.person({ type: 'organization' }),
-    ];
-    const both = [await organization(ada), await organization(bob)];
-    for (const [index, { id }] of both.entries()) {
-      await app.database.pool
-        .execute(sql`insert into organization_members (tenant_id, user_id, role_id, role_tenant_id)
+it(
+  'lets two who own organizations together delete themselves at once, and neither organization be ownerless',
+  { tags: 'race' },
+  async () => {
+    for (let round = 0; round < ROUNDS; round++) {
+      const [ada, bob] = [
+        await app.person({ type: 'organization' }),
+        await app.person({ type: 'organization' }),
+      ];
+      const both = [await organization(ada), await organization(bob)];
+      for (const [index, { id }] of both.entries()) {
+        await app.database.pool
+          .execute(sql`insert into organization_members (tenant_id, user_id, role_id, role_tenant_id)
         values (${id}::uuid, ${[bob, ada][index]?.userId}::uuid, ${ORGANIZATION_OWNER}::uuid,
           '00000000-0000-0000-0000-000000000000')`);
+      }
+      const answers = await Promise.all(
+        [ada, bob].map((person) => turns().then(() => app.call('deleteMe', {}, as(person)))),
+      );
+      expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+      for (const { userId } of [ada, bob]) expect(await aliveOf(userId)).toEqual([]);
+      const ids = both.map(({ id }) => id);
+      expect(
+        await rows(
+          sql`select 1 from nodes where id in (${ids[0]}::uuid, ${ids[1]}::uuid) and deleted_at is null`,
+        ),
+      ).toEqual([]);
     }
-    const answers = await Promise.all(
-      [ada, bob].map((person) => turns().then(() => app.call('deleteMe', {}, as(person)))),
-    );
-    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
-    for (const { userId } of [ada, bob]) expect(await aliveOf(userId)).toEqual([]);
-    const ids = both.map(({ id }) => id);
-    expect(
-      await rows(
-        sql`select 1 from nodes where id in (${ids[0]}::uuid, ${ids[1]}::uuid) and deleted_at is null`,
-      ),
-    ).toEqual([]);
-  }
-});
+  },
+);
 
 /** Rows that are not deleted and refer to the user or their accounts, except projects' own keys. */
 async function aliveOf(userId: string): Promise<string[]> {

@@ -53,7 +53,7 @@ describe.each(storyTransports(import.meta))('sign-in methods over %s', (via) => 
     expect((await app.call('removeMyAuthenticationMethod', { id }, options)).code).toBe('NOT_FOUND');
   });
 
-  it('are five at most, each once', async () => {
+  it('are five at most, each once', { tags: 'race' }, async () => {
     const { token, email: own } = await app.person();
     const options = { via, token };
     const again = await app.call('addMyAuthenticationMethod', email(own), options);
@@ -116,7 +116,7 @@ describe.each(storyTransports(import.meta))('sign-in methods over %s', (via) => 
     expect((await app.call('verifyEmail', { token: link })).code).toBe('INVALID_TOKEN');
   });
 
-  it('stay with one when two are removed at once', async () => {
+  it('stay with one when two are removed at once', { tags: 'race' }, async () => {
     const alice = await app.person();
     const options = { via, token: alice.token };
     const { providerId } = await app.must('addMyAuthenticationMethod', email(), options);

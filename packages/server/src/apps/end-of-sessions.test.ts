@@ -148,7 +148,7 @@ describe.each(storyTransports(import.meta))('over %s', (via) => {
   });
 });
 
-it.runIf(isWhole())('end ten thousand at once, with one event each', async () => {
+it.runIf(isWhole())('end ten thousand at once, with one event each', { tags: 'exhaustive' }, async () => {
   const many = 10_000;
   // One user, account and session each.
   await app.owner.execute(sql`

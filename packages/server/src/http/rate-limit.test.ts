@@ -102,7 +102,7 @@ describe('in memory', () => {
   });
 });
 
-describe.skipIf(!process.env['TEST_REDIS_URL'])('with Redis', () => {
+describe.skipIf(!process.env['TEST_REDIS_URL'])('with Redis', { tags: 'exhaustive' }, () => {
   const url = process.env['TEST_REDIS_URL'] ?? '';
   const open = () => createClient({ url, socket: { reconnectStrategy: false } }).on('error', () => undefined);
   const clients = [open(), open()] as const;

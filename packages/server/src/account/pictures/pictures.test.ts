@@ -284,7 +284,7 @@ describe('the picture of a user', () => {
     expect(await app.database.pool.select().from(pictures).where(eq(pictures.userId, userId))).toEqual([]);
   });
 
-  it('is stored once under concurrent uploads, and uploads are rate limited', async () => {
+  it('is stored once under concurrent uploads, and uploads are rate limited', { tags: 'race' }, async () => {
     const { token } = await app.person();
     const uploads = await Promise.all(
       [png(), gif()].map((bytes) => app.must('uploadMyPicture', { file: base64(bytes) }, { token })),

@@ -56,39 +56,47 @@ async function busy(localAddress: string): Promise<Socket> {
   return socket;
 }
 
-it('nobody is kept out by a network that opens them all and says nothing', async () => {
-  const socket = await open(VISITOR);
-  expect(await ask(socket, '/health/live')).toMatch(/^HTTP\/1\.1 200/);
-  const silent = [];
-  for (let i = 0; i < 4 * MOST; i++) silent.push(await open(CROWD));
-  for (const path of ['/health/live', '/.well-known/jwks.json', '/health/ready']) {
-    expect(await ask(await open(VISITOR), path), path).toMatch(/^HTTP\/1\.1 200/);
-  }
-  expect(await ask(socket, '/.well-known/jwks.json')).toMatch(/^HTTP\/1\.1 200/);
-  expect(silent.filter(isOpen).length).toBeLessThan(MOST);
-  expect(isOpen(silent.at(-1) as Socket)).toBe(true);
-});
+it(
+  'nobody is kept out by a network that opens them all and says nothing',
+  { tags: 'independent' },
+  async () => {
+    const socket = await open(VISITOR);
+    expect(await ask(socket, '/health/live')).toMatch(/^HTTP\/1\.1 200/);
+    const silent = [];
+    for (let i = 0; i < 4 * MOST; i++) silent.push(await open(CROWD));
+    for (const path of ['/health/live', '/.well-known/jwks.json', '/health/ready']) {
+      expect(await ask(await open(VISITOR), path), path).toMatch(/^HTTP\/1\.1 200/);
+    }
+    expect(await ask(socket, '/.well-known/jwks.json')).toMatch(/^HTTP\/1\.1 200/);
+    expect(silent.filter(isOpen).length).toBeLessThan(MOST);
+    expect(isOpen(silent.at(-1) as Socket)).toBe(true);
+  },
+);
 
-it('one network may have them all as long as nobody else wants one', async () => {
+it('one network may have them all as long as nobody else wants one', { tags: 'independent' }, async () => {
   const mine = [];
   for (let i = 0; i < 40; i++) mine.push(await open(CROWD));
   for (const socket of mine) expect(await ask(socket, '/health/live')).toMatch(/^HTTP\/1\.1 200/);
 });
 
-it('nobody who waits for an answer is cut off, and health checks are answered when all others wait', async () => {
-  const waiting = [];
-  for (let i = 0; i < MOST - 1; i++) waiting.push(await busy(CROWD));
-  const late = await open(VISITOR);
-  const refused = await ask(late, '/.well-known/jwks.json');
-  expect(refused).toMatch(/^HTTP\/1\.1 503/);
-  expect(refused).toMatch(/retry-after: 1/i);
-  expect(refused).toContain('"UNAVAILABLE"');
-  if (!late.destroyed) await once(late, 'close');
-  expect(await ask(await open(VISITOR), '/health/live')).toMatch(/^HTTP\/1\.1 200/);
-  expect(waiting.every(isOpen)).toBe(true);
-  for (const socket of waiting) socket.write('"a": 1 }');
-  const answers = await Promise.all(
-    waiting.map(async (socket) => String(((await once(socket, 'data')) as [Buffer])[0])),
-  );
-  expect(answers.filter((answer) => answer.startsWith('HTTP/1.1 400'))).toHaveLength(MOST - 1);
-});
+it(
+  'nobody who waits for an answer is cut off, and health checks are answered when all others wait',
+  { tags: 'independent' },
+  async () => {
+    const waiting = [];
+    for (let i = 0; i < MOST - 1; i++) waiting.push(await busy(CROWD));
+    const late = await open(VISITOR);
+    const refused = await ask(late, '/.well-known/jwks.json');
+    expect(refused).toMatch(/^HTTP\/1\.1 503/);
+    expect(refused).toMatch(/retry-after: 1/i);
+    expect(refused).toContain('"UNAVAILABLE"');
+    if (!late.destroyed) await once(late, 'close');
+    expect(await ask(await open(VISITOR), '/health/live')).toMatch(/^HTTP\/1\.1 200/);
+    expect(waiting.every(isOpen)).toBe(true);
+    for (const socket of waiting) socket.write('"a": 1 }');
+    const answers = await Promise.all(
+      waiting.map(async (socket) => String(((await once(socket, 'data')) as [Buffer])[0])),
+    );
+    expect(answers.filter((answer) => answer.startsWith('HTTP/1.1 400'))).toHaveLength(MOST - 1);
+  },
+);

@@ -49,7 +49,7 @@ it.each([
   ['deleted', { deletedAt: now }],
   ['given an end', { expiresAt: now }],
   ['given another secret', null],
-])('one that was %s meanwhile gives nothing, and the others all', async (_name, change) => {
+])('one that was %s meanwhile gives nothing, and the others all', { tags: 'race' }, async (_name, change) => {
   const { keys, projectId, exchange, allAtOnce } = await knownKeys();
   const id = keys[STALE]?.id ?? '';
   if (change) await app.owner.update(apiKeys).set(change).where(eq(apiKeys.id, id));
@@ -64,7 +64,7 @@ it.each([
   expect((await exchange(STALE)).code).toBe('UNAUTHENTICATED');
 });
 
-it('are all signed again if their signing key was revoked in between', async () => {
+it('are all signed again if their signing key was revoked in between', { tags: 'race' }, async () => {
   const { keys, projectId, allAtOnce } = await knownKeys();
   const before = (await allAtOnce()).map(({ data }) => data.accessToken);
   await app.owner.transaction(async (tx) => {
@@ -81,7 +81,7 @@ it('are all signed again if their signing key was revoked in between', async () 
   for (const { data } of answers) expect(before).not.toContain(data.accessToken);
 });
 
-it.runIf(inject('postgresUrl'))('lock all their keys in one statement', async () => {
+it.runIf(inject('postgresUrl'))('lock all their keys in one statement', { tags: 'race' }, async () => {
   const { allAtOnce } = await knownKeys();
   const requested = (await app.spent(allAtOnce)).filter((text) => text.includes('from api_keys where id'));
   // One statement per commit; the first commit runs alone while the other exchanges arrive.

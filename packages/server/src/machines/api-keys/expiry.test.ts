@@ -41,7 +41,7 @@ const warnings = async (...ids: string[]) => {
   return reported.map(({ body }) => body);
 };
 
-it('warns 30, 7 and 1 days before, once each, with concurrent runs', async () => {
+it('warns 30, 7 and 1 days before, once each, with concurrent runs', { tags: 'race' }, async () => {
   const id = await keyOf('robot', 100, 31);
   expect(await run()).toBe(0);
   for (const [left, count] of [

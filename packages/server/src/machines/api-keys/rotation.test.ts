@@ -164,7 +164,7 @@ describe.each(storyTransports(import.meta))('over %s', (via) => {
   });
 });
 
-it('ends a secret for every exchange that begins after the answer', async () => {
+it('ends a secret for every exchange that begins after the answer', { tags: 'race' }, async () => {
   const key = await newKey();
   let current = key.clientSecret;
   for (let round = 0; round < 10; round++) {

@@ -84,7 +84,7 @@ describe.each(storyTransports(import.meta))('over %s', (via) => {
     expect((await rotate(scope, {}, await token())).code).toBe('SESSION_REQUIRED');
   });
 
-  it('leaves one key of each status after concurrent rotations', async () => {
+  it('leaves one key of each status after concurrent rotations', { tags: 'race' }, async () => {
     const { scope } = await project();
     const answers = await Promise.all(Array.from({ length: 5 }, () => rotate(scope)));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
@@ -94,7 +94,7 @@ describe.each(storyTransports(import.meta))('over %s', (via) => {
   });
 });
 
-it('never issues a token whose key was already unpublished', async () => {
+it('never issues a token whose key was already unpublished', { tags: 'race' }, async () => {
   const { scope, token, jwks, issuer } = await project();
   for (let round = 0; round < 10; round++) {
     const revokeOld = round % 2 === 1;

@@ -6,7 +6,7 @@ import { rowsOf } from '../../db/statements/rows.ts';
 import { SYSTEM_NODE } from '../../schema/nodes.ts';
 
 /** The key of session tokens rotates automatically when it is due, once among concurrent processes. */
-it('rotates the system key when it is due, and sessions stay valid', async () => {
+it('rotates the system key when it is due, and sessions stay valid', { tags: 'race' }, async () => {
   const app = await startOwnApp({ JWT_SYSTEM_KEY_ROTATION_DAYS: '90' });
   const { rotateSystemKey } = app.app;
   const kids = async () => {

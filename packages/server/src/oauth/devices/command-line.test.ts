@@ -158,7 +158,7 @@ describe('no session', () => {
     for (const { deviceCode } of [first, second]) expect(await refusalOf(deviceCode)).toEqual(refused);
   });
 
-  it('twice for one code, also at the same time', async () => {
+  it('twice for one code, also at the same time', { tags: 'race' }, async () => {
     const { deviceCode, userCode } = await begin();
     await decide(await atQuestion(userCode), 'approve');
     const answers = await Promise.all([1, 2, 3].map(() => ask(deviceCode)));

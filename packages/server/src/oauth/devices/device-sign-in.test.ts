@@ -186,7 +186,7 @@ describe('no tokens', () => {
     expect((await ask(codes.device_code)).status).toBe(200);
   });
 
-  it('twice for one device code, also at the same time', async () => {
+  it('twice for one device code, also at the same time', { tags: 'race' }, async () => {
     const codes = await begin();
     await decide(await atConsent(codes.user_code), 'approve');
     const answers = await Promise.all([1, 2, 3].map(() => ask(codes.device_code)));

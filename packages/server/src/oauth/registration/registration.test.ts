@@ -437,7 +437,7 @@ describe('registration refuses', () => {
     expect(status).toBe(413);
   });
 
-  it('the 101st client, also of many at once', async () => {
+  it('the 101st client, also of many at once', { tags: 'race' }, async () => {
     const token = await keyToken(host);
     const values = Array.from({ length: 97 }, (_, index) => ({
       tenantId: projectOf(host.scope),

@@ -315,7 +315,7 @@ describe('a code', () => {
     expect(await lives(accessToken)).toBe(false);
   });
 
-  it('used concurrently creates at most one session, which ends', async () => {
+  it('used concurrently creates at most one session, which ends', { tags: 'race' }, async () => {
     const fields = await grant(publicApp);
     const answers = await Promise.all(Array.from({ length: 8 }, () => asJson(fields)));
     const won = answers.filter(({ ok }) => ok);
@@ -505,7 +505,7 @@ describe('a refresh token', () => {
     expect((await logOf(projectId())).at(-1)).toEqual(['projectToken', 'success', null, null]);
   });
 
-  it('used again within ten seconds gets the same successor', async () => {
+  it('used again within ten seconds gets the same successor', { tags: 'race' }, async () => {
     const { refreshToken } = await exchange(publicApp);
     const [first, second] = await Promise.all([1, 2].map(() => asJson(refreshing(publicApp, refreshToken))));
     expect([first?.status, second?.status]).toEqual([200, 200]);

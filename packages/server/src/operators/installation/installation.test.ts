@@ -84,7 +84,7 @@ describe.each(storyTransports(import.meta))('what operators see over %s', (via) 
     expect(JSON.stringify(entries)).not.toContain(owner.email);
   });
 
-  test('lists go on from their cursor, and a plain list is no search', async () => {
+  test('lists go on from their cursor, and a plain list is no search', { tags: 'independent' }, async () => {
     const people = [ada, ...(await Promise.all([1, 2, 3].map(() => app.person())))];
     const seen: string[] = [];
     let cursor: string | undefined;
@@ -171,7 +171,7 @@ describe.each(storyTransports(import.meta))('what operators see over %s', (via) 
       expect(await exported({}, person)).toMatchObject({ status: 403, code: 'FORBIDDEN' });
   });
 
-  test('each role sees what it needs, and everybody else nothing', async () => {
+  test('each role sees what it needs, and everybody else nothing', { tags: 'independent' }, async () => {
     const support = await appoint(app, ada, 'Installation Support');
     const auditor = await appoint(app, ada, 'Installation Auditor');
     const stranger = await app.person({ type: 'organization' });

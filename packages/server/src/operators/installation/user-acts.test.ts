@@ -258,7 +258,7 @@ describe.each(storyTransports(import.meta))('acts on users over %s', (via) => {
     expect(await act('suspendUser', ada.userId)).toMatchObject({ code: 'INVALID_STATE' });
   });
 
-  test('everybody else is refused, and a reason is required', async () => {
+  test('everybody else is refused, and a reason is required', { tags: 'independent' }, async () => {
     const support = await appoint(app, ada, 'Installation Support');
     const auditor = await appoint(app, ada, 'Installation Auditor');
     const codeFor = async (token: string) =>
@@ -295,15 +295,19 @@ describe.each(storyTransports(import.meta))('acts on users over %s', (via) => {
       });
   });
 
-  test.runIf(inject('postgresUrl'))('another process refuses a suspended user', async () => {
-    const other = await startOwnApp(operatorEnvironment, app);
-    try {
-      const reads = () => other.call('me', {}, { token: bob.token, via });
-      expect((await reads()).ok).toBe(true);
-      await act('suspendUser');
-      await expect.poll(async () => (await reads()).code, { timeout: 10_000 }).toBe('UNAUTHENTICATED');
-    } finally {
-      await other.close();
-    }
-  });
+  test.runIf(inject('postgresUrl'))(
+    'another process refuses a suspended user',
+    { tags: 'exhaustive' },
+    async () => {
+      const other = await startOwnApp(operatorEnvironment, app);
+      try {
+        const reads = () => other.call('me', {}, { token: bob.token, via });
+        expect((await reads()).ok).toBe(true);
+        await act('suspendUser');
+        await expect.poll(async () => (await reads()).code, { timeout: 10_000 }).toBe('UNAUTHENTICATED');
+      } finally {
+        await other.close();
+      }
+    },
+  );
 });

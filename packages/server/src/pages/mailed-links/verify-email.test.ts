@@ -37,7 +37,7 @@ test('nothing is inline, cached, framed or sent elsewhere, and nothing of the ad
   expect(page.body).not.toMatch(/alert|<script>|\son\w+=|style="/);
 });
 
-test('script and style are files of our own', async () => {
+test('script and style are files of our own', { tags: 'independent' }, async () => {
   const page = await get('/hosted/verify-email');
   const links = [...page.body.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, link]) => link as string);
   expect(links).toEqual(['/hosted/page.css', '/account', '/hosted/verify-email.js']);

@@ -72,7 +72,7 @@ describe.each(storyTransports(import.meta))('over %s', (via) => {
     }
   });
 
-  it('answers so about another user too, and explains nothing', async () => {
+  it('answers so about another user too, and explains nothing', { tags: 'independent' }, async () => {
     const unknown = { tenant: 'accountProject', id: `${owner.account.id}:${stranger.userId}` };
     for (const more of [{ subject: { userId: owner.userId } }, { explain: true }]) {
       const answers = await Promise.all(

@@ -291,7 +291,7 @@ describe.each(storyTransports(import.meta))('over %s', (via) => {
     expect(unknown.code).toBe('NOT_FOUND');
   });
 
-  it('is applied to the state that was planned, or not at all', async () => {
+  it('is applied to the state that was planned, or not at all', { tags: 'race' }, async () => {
     const project = await newProject();
     const planned = await plan(project, shop);
     const input = { ...project, policy: shop as never };

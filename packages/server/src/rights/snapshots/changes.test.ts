@@ -186,7 +186,7 @@ describe('a poll', () => {
     expect(whole.users.map(({ id }) => id)).toContain(created.data.id);
   });
 
-  it('takes no connection and no request slot while it waits', async () => {
+  it('takes no connection and no request slot while it waits', { tags: 'race' }, async () => {
     const { claims } = await reader.snapshot();
     const polls = Array.from({ length: 50 }, () => reader.changes(claims.version, { timeoutSeconds: 30 }));
     const { ms } = await timed(app.must('roles', { scope }, as));
@@ -198,7 +198,7 @@ describe('a poll', () => {
     expect([...versions]).toEqual([(await reader.snapshot()).claims.version]);
   });
 
-  it('shares one read and one signature with the others', async () => {
+  it('shares one read and one signature with the others', { tags: 'race' }, async () => {
     const { claims } = await reader.snapshot();
     const polls = Array.from({ length: 20 }, () => reader.changes(claims.version, { timeoutSeconds: 30 }));
     await app.must('roles', { scope }, as);
@@ -278,7 +278,7 @@ describe('a caller', () => {
     }
   });
 
-  it('has at most 200 waiting polls', async () => {
+  it('has at most 200 waiting polls', { tags: 'independent' }, async () => {
     const person = await firm.member('Organization Admin');
     const other = snapshotReader(app, scope, person.token);
     const { claims } = await reader.snapshot();
@@ -303,7 +303,7 @@ describe('a caller', () => {
 describe('waiting polls', () => {
   const common = { timeoutSeconds: '30', users: 'none' };
 
-  it('of all projects of an owner are at most 1,000', async () => {
+  it('of all projects of an owner are at most 1,000', { tags: 'independent' }, async () => {
     const own = await firmOf(app);
     const by = { token: own.owner.token };
     const other = await app.must('createProject', { scope: own.organization, name: 'Other' }, by);
@@ -341,7 +341,7 @@ describe('waiting polls', () => {
     expect(new Set((await Promise.all(polls)).map(({ status }) => status))).toEqual(new Set([200]));
   });
 
-  it('in a process are at most half of its connections', async () => {
+  it('in a process are at most half of its connections', { tags: 'independent' }, async () => {
     const small = await startApp({ MAX_CONNECTIONS: '10' });
     try {
       const own = await small.person();

@@ -88,7 +88,7 @@ it('a call during a read that began before its change waits for the next one', a
   expect(await users).toContain(user);
 });
 
-it('calls during a read need no other one', async () => {
+it('calls during a read need no other one', { tags: 'independent' }, async () => {
   const open = await changeAndHoldRead();
   const before = reads;
   const calls = [usersOf(), usersOf(), usersOf()];

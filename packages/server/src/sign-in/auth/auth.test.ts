@@ -183,7 +183,7 @@ describe.each(storyTransports(import.meta))('registration over %s', (via) => {
   });
 });
 
-test('of 20 registrations of one address at once, one wins', async () => {
+test('of 20 registrations of one address at once, one wins', { tags: 'race' }, async () => {
   const email = address();
   const answers = await Promise.all(
     Array.from({ length: 20 }, () => app.raw('register', registration(email))),
@@ -237,7 +237,7 @@ test('a verification link ends with its 24 hours', async () => {
   expect((await app.raw('verifyEmail', { token })).code).toBe('INVALID_TOKEN');
 });
 
-test('20 uses of one link at once verify once', async () => {
+test('20 uses of one link at once verify once', { tags: 'race' }, async () => {
   const { email } = await app.person({ verified: false });
   const token = await app.mailedToken(email);
   const answers = await Promise.all(Array.from({ length: 20 }, () => app.raw('verifyEmail', { token })));
@@ -270,34 +270,38 @@ test('a claim that nobody verified lapses; whoever verifies the address owns it'
   ).toMatchObject([{ userId: second.user.id, isVerified: true, isPrimary: true }]);
 });
 
-test('of several claims on one address that are verified at once, one wins and the others end', async () => {
-  // Without days of grace a claim lapses at once, so that the address can be claimed again.
-  const eager = await startOwnApp({ AUTH_VERIFICATION_GRACE_DAYS: '0' });
-  try {
-    for (let round = 0; round < 5; round++) {
-      const email = address();
-      const tokens: string[] = [];
-      for (let i = 0; i < 3; i++) {
-        expect((await eager.raw('register', registration(email))).status).toBe(201);
-        tokens.push(await eager.mailedToken(email));
+test(
+  'of several claims on one address that are verified at once, one wins and the others end',
+  { tags: 'race' },
+  async () => {
+    // Without days of grace a claim lapses at once, so that the address can be claimed again.
+    const eager = await startOwnApp({ AUTH_VERIFICATION_GRACE_DAYS: '0' });
+    try {
+      for (let round = 0; round < 5; round++) {
+        const email = address();
+        const tokens: string[] = [];
+        for (let i = 0; i < 3; i++) {
+          expect((await eager.raw('register', registration(email))).status).toBe(201);
+          tokens.push(await eager.mailedToken(email));
+        }
+        const answers = await Promise.all([
+          ...tokens.map((token) => eager.raw('verifyEmail', { token })),
+          eager.raw('resendVerification', { email }),
+          eager.raw('register', registration(email)),
+        ]);
+        const codes = answers.slice(0, 3).map(({ code }) => code);
+        expect(codes.sort()).toEqual(['INVALID_TOKEN', 'INVALID_TOKEN', null]);
+        const living = await eager.database.pool
+          .select()
+          .from(users)
+          .where(and(eq(users.email, email), isNull(users.deletedAt)));
+        expect(living.filter(({ emailVerified }) => emailVerified)).toHaveLength(1);
       }
-      const answers = await Promise.all([
-        ...tokens.map((token) => eager.raw('verifyEmail', { token })),
-        eager.raw('resendVerification', { email }),
-        eager.raw('register', registration(email)),
-      ]);
-      const codes = answers.slice(0, 3).map(({ code }) => code);
-      expect(codes.sort()).toEqual(['INVALID_TOKEN', 'INVALID_TOKEN', null]);
-      const living = await eager.database.pool
-        .select()
-        .from(users)
-        .where(and(eq(users.email, email), isNull(users.deletedAt)));
-      expect(living.filter(({ emailVerified }) => emailVerified)).toHaveLength(1);
+    } finally {
+      await eager.close();
     }
-  } finally {
-    await eager.close();
-  }
-});
+  },
+);
 
 describe.each(storyTransports(import.meta))('login over %s', (via) => {
   test('answers a new session', async () => {
@@ -522,7 +526,7 @@ describe.each(storyTransports(import.meta))('refresh over %s', (via) => {
   });
 });
 
-test('20 refreshes of one token at once are one lineage', async () => {
+test('20 refreshes of one token at once are one lineage', { tags: 'race' }, async () => {
   const session = await signedIn(await app.person());
   const answers = await Promise.all(Array.from({ length: 20 }, () => refreshed(session)));
   expect(answers.map(({ status }) => status)).toEqual(Array<number>(20).fill(200));
@@ -702,27 +706,31 @@ describe('limits', () => {
     expect((await refresh(other.token, other.refreshToken)).ok).toBe(true);
   });
 
-  test('one network may ask only so often whether addresses are taken, and goes on registering', async () => {
-    const existing = await Promise.all(
-      Array.from({ length: 4 }, async () => {
-        const email = address();
-        await limited.raw('register', registration(email));
-        return email;
-      }),
-    );
-    const codes = [];
-    for (const email of existing) codes.push((await limited.raw('register', registration(email))).code);
-    expect(codes).toEqual(['CONFLICT', 'CONFLICT', 'CONFLICT', null]);
-    // From here the answer is the same for a taken and a free address: the mail tells.
-    const free = address();
-    for (const email of [existing[3] ?? '', free]) {
-      const answer = await limited.raw('register', registration(email));
-      expect([answer.status, answer.data]).toEqual([202, { verificationRequired: true }]);
-    }
-    await limited.must('verifyEmail', { token: await limited.mailedToken(free) });
-    const { providerData, provider } = registration(free);
-    expect((await limited.raw('login', { provider, providerId: free, providerData })).ok).toBe(true);
-  });
+  test(
+    'one network may ask only so often whether addresses are taken, and goes on registering',
+    { tags: 'independent' },
+    async () => {
+      const existing = await Promise.all(
+        Array.from({ length: 4 }, async () => {
+          const email = address();
+          await limited.raw('register', registration(email));
+          return email;
+        }),
+      );
+      const codes = [];
+      for (const email of existing) codes.push((await limited.raw('register', registration(email))).code);
+      expect(codes).toEqual(['CONFLICT', 'CONFLICT', 'CONFLICT', null]);
+      // From here the answer is the same for a taken and a free address: the mail tells.
+      const free = address();
+      for (const email of [existing[3] ?? '', free]) {
+        const answer = await limited.raw('register', registration(email));
+        expect([answer.status, answer.data]).toEqual([202, { verificationRequired: true }]);
+      }
+      await limited.must('verifyEmail', { token: await limited.mailedToken(free) });
+      const { providerData, provider } = registration(free);
+      expect((await limited.raw('login', { provider, providerId: free, providerData })).ok).toBe(true);
+    },
+  );
 
   test('a resend beyond the limit of the address looks like any other', async () => {
     const email = address();

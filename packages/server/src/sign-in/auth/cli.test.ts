@@ -243,15 +243,21 @@ describe('the question', () => {
     expect(codeOf(await browser.post(CONFIRM, { ...approve, decision: 'deny' }))).toBe('INVALID_TOKEN');
   });
 
-  test('of several answers at once only one counts, and all lead to the same code', async () => {
-    const { formToken } = await openConsentPage(cli());
-    const cookie = `${FLOW}=${browser.cookies.get(FLOW)}`;
-    const answers = await Promise.all(
-      [1, 2, 3].map(() => visitor(app.server).post(CONFIRM, { decision: 'approve', formToken }, { cookie })),
-    );
-    expect(answers.map(({ statusCode }) => statusCode)).toEqual([303, 303, 303]);
-    expect(new Set(answers.map(({ headers }) => headers.location)).size).toBe(1);
-  });
+  test(
+    'of several answers at once only one counts, and all lead to the same code',
+    { tags: 'race' },
+    async () => {
+      const { formToken } = await openConsentPage(cli());
+      const cookie = `${FLOW}=${browser.cookies.get(FLOW)}`;
+      const answers = await Promise.all(
+        [1, 2, 3].map(() =>
+          visitor(app.server).post(CONFIRM, { decision: 'approve', formToken }, { cookie }),
+        ),
+      );
+      expect(answers.map(({ statusCode }) => statusCode)).toEqual([303, 303, 303]);
+      expect(new Set(answers.map(({ headers }) => headers.location)).size).toBe(1);
+    },
+  );
 
   test('is taken from the form only', async () => {
     const state = new URL(await browser.toGithub(github, cli().query)).searchParams.get('state') ?? '';
@@ -352,7 +358,7 @@ describe('the code', () => {
     expect(await isAlive(accessToken)).toBe(false);
   });
 
-  test('that is used twice at once leaves no session', async () => {
+  test('that is used twice at once leaves no session', { tags: 'race' }, async () => {
     const caller = cli();
     const code = await codeFor(caller);
     const answers = await Promise.all([1, 2].map(() => exchange(code, caller)));

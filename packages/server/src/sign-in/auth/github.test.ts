@@ -228,7 +228,7 @@ describe('a new GitHub account', () => {
     expect(page.body).toContain('The sign-in is complete');
   });
 
-  test('gets one user of two sign-ins at once', async () => {
+  test('gets one user of two sign-ins at once', { tags: 'race' }, async () => {
     const two = [visitor(app.server), visitor(app.server)];
     const back = await Promise.all(two.map((visitor) => visitor.toGithub(github)));
     const ends = await Promise.all(two.map((visitor, index) => visitor.get(back[index] ?? '')));
@@ -646,7 +646,7 @@ describe('a way back that was not begun here', () => {
     await expectInvalid(browser, back);
   });
 
-  test('of several at once only one counts, and the others get its session', async () => {
+  test('of several at once only one counts, and the others get its session', { tags: 'race' }, async () => {
     const back = await browser.toGithub(github);
     const headers = { cookie: `${FLOW}=${browser.cookies.get(FLOW)}` };
     const { pathname, search } = new URL(back);
@@ -748,21 +748,25 @@ describe('a failure at GitHub', () => {
 });
 
 describe('the page at the end', () => {
-  test.each(['en', 'de', 'es', 'fr'])('says in %s what failed, each in its own words', async (language) => {
-    const said = await Promise.all(
-      [...flowErrors, 'unknown', '"><script>alert(1)</script>'].map(async (error) => {
-        const page = await browser.get(`/hosted/signed-in?error=${encodeURIComponent(error)}`, {
-          'accept-language': language,
-        });
-        expect(page.statusCode).toBe(200);
-        expect(page.headers['content-language']).toBe(language);
-        expect(page.body).not.toMatch(/<script|alert|\son\w+=/);
-        return /role="status"[^>]*>([^<]+)</.exec(page.body)?.[1];
-      }),
-    );
-    expect(said.every(Boolean)).toBe(true);
-    expect(new Set(said).size).toBe(flowErrors.length + 1);
-  });
+  test.each(['en', 'de', 'es', 'fr'])(
+    'says in %s what failed, each in its own words',
+    { tags: 'independent' },
+    async (language) => {
+      const said = await Promise.all(
+        [...flowErrors, 'unknown', '"><script>alert(1)</script>'].map(async (error) => {
+          const page = await browser.get(`/hosted/signed-in?error=${encodeURIComponent(error)}`, {
+            'accept-language': language,
+          });
+          expect(page.statusCode).toBe(200);
+          expect(page.headers['content-language']).toBe(language);
+          expect(page.body).not.toMatch(/<script|alert|\son\w+=/);
+          return /role="status"[^>]*>([^<]+)</.exec(page.body)?.[1];
+        }),
+      );
+      expect(said.every(Boolean)).toBe(true);
+      expect(new Set(said).size).toBe(flowErrors.length + 1);
+    },
+  );
 
   test('is kept, framed and posted nowhere', async () => {
     const { headers } = await browser.get('/hosted/signed-in');

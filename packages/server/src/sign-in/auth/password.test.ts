@@ -146,21 +146,25 @@ test('a reset link ends with its 60 minutes', async () => {
   expect((await reset(token, fresh())).code).toBe('INVALID_TOKEN');
 });
 
-test('of 20 resets with one link at once, one wins and its password is the one', async () => {
-  const person = await app.person();
-  const token = await requested(person);
-  const chosen = Array.from({ length: 20 }, fresh);
-  const answers = await Promise.all(chosen.map((item) => reset(token, item)));
-  expect(answers.filter(({ ok }) => ok)).toHaveLength(1);
-  expect(new Set(answers.map(({ code }) => code))).toEqual(new Set([null, 'INVALID_TOKEN']));
-  const winner = chosen[answers.findIndex(({ ok }) => ok)] ?? '';
-  expect((await login(person.email, winner)).ok).toBe(true);
-  expect((await mailsTo(person.email)).filter((item) => item === 'Your password was changed')).toHaveLength(
-    1,
-  );
-});
+test(
+  'of 20 resets with one link at once, one wins and its password is the one',
+  { tags: 'race' },
+  async () => {
+    const person = await app.person();
+    const token = await requested(person);
+    const chosen = Array.from({ length: 20 }, fresh);
+    const answers = await Promise.all(chosen.map((item) => reset(token, item)));
+    expect(answers.filter(({ ok }) => ok)).toHaveLength(1);
+    expect(new Set(answers.map(({ code }) => code))).toEqual(new Set([null, 'INVALID_TOKEN']));
+    const winner = chosen[answers.findIndex(({ ok }) => ok)] ?? '';
+    expect((await login(person.email, winner)).ok).toBe(true);
+    expect((await mailsTo(person.email)).filter((item) => item === 'Your password was changed')).toHaveLength(
+      1,
+    );
+  },
+);
 
-test('sign-ins with the old password during a reset leave no session', async () => {
+test('sign-ins with the old password during a reset leave no session', { tags: 'race' }, async () => {
   const person = await app.person();
   const token = await requested(person);
   const [done, ...signIns] = await Promise.all([
@@ -173,7 +177,7 @@ test('sign-ins with the old password during a reset leave no session', async () 
   }
 });
 
-test('requests at once leave one link that works', async () => {
+test('requests at once leave one link that works', { tags: 'race' }, async () => {
   const person = await app.person();
   await Promise.all(Array.from({ length: 5 }, () => ask(person.email)));
   const left = await app.database.pool
@@ -312,7 +316,7 @@ describe.each(storyTransports(import.meta))('changing the password over %s', (vi
   });
 });
 
-test('of several changes at once, one wins', async () => {
+test('of several changes at once, one wins', { tags: 'race' }, async () => {
   const { token, password: currentPassword } = await app.person();
   const answers = await Promise.all(
     Array.from({ length: 10 }, () => change(token, { currentPassword, newPassword: fresh() })),

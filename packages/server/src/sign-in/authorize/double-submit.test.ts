@@ -300,7 +300,7 @@ const state = async () => ({
 const nextOf = ({ statusCode, headers }: LightMyRequestResponse) => [statusCode, headers.location];
 
 describe('A step that is sent twice gets the same outcome, and runs once', () => {
-  it.each(names)('%s, at the same time and again', async (name) => {
+  it.each(names)('%s, at the same time and again', { tags: 'race' }, async (name) => {
     const step = await stepOf(name);
     const before = await state();
     const [first, second] = await Promise.all([send(step), send(step)]);
@@ -392,7 +392,7 @@ describe('The outcome of a step', () => {
     expect(left.rows).toEqual([]);
   });
 
-  it('of a mail request does not keep “send another code” from sending one', async () => {
+  it('of a mail request does not keep “send another code” from sending one', { tags: 'race' }, async () => {
     const step = await stepOf('mail request');
     const { page } = await pageAt(step.browser, await send(step));
     await app.app.flushMails();

@@ -265,7 +265,7 @@ describe('a link', () => {
     expect((await mine.open(token)).headers.location).toContain('/consent');
   });
 
-  test('works once, also when opened twice concurrently', async () => {
+  test('works once, also when opened twice concurrently', { tags: 'race' }, async () => {
     const browser = browserOf();
     await browser.authorize();
     const token = await browser.mail(newAddress());
@@ -475,7 +475,7 @@ describe('without what a step needs', () => {
 });
 
 describe('the answer', () => {
-  test('issues one code under concurrent requests', async () => {
+  test('issues one code under concurrent requests', { tags: 'race' }, async () => {
     const browser = browserOf();
     await browser.toConsent(newAddress());
     const consent_token = await browser.formToken();
@@ -494,7 +494,7 @@ describe('the answer', () => {
     expect(again.code).toBe('INVALID_TOKEN');
   });
 
-  test('of two browsers of one new user creates one user', async () => {
+  test('of two browsers of one new user creates one user', { tags: 'race' }, async () => {
     const [address, first, second] = [newAddress(), browserOf(), browserOf()];
     await first.toConsent(address);
     await second.toConsent(address);
@@ -509,23 +509,27 @@ describe('the answer', () => {
     expect(users[1]).toBe(users[0]);
   });
 
-  test('is refused after the app was deleted or has removed its address', async () => {
-    const moved = await appInProject(app, { allowSignUp: true, signUpRoleId: projectViewer });
-    const gone = await appInProject(app, { allowSignUp: true, signUpRoleId: projectViewer });
-    const browsers = [browserOf(moved), browserOf(gone)];
-    for (const browser of browsers) await browser.toConsent(newAddress());
-    const tokens = await Promise.all(browsers.map((browser) => browser.formToken()));
-    await change({ redirectUris: ['https://boards.example/new'] }, moved);
-    await app.must('deleteProjectApp', { scope: gone.scope, id: gone.id }, { token: gone.owner.token });
-    for (const [at, browser] of browsers.entries()) {
-      for (const decision of ['approve', 'deny']) {
-        const consent_token = tokens[at] ?? '';
-        const answer = await browser.post(`/api/auth/project/consent/${decision}`, { consent_token });
-        expect([answer.statusCode, answer.headers.location], decision).toEqual([400, undefined]);
+  test(
+    'is refused after the app was deleted or has removed its address',
+    { tags: 'independent' },
+    async () => {
+      const moved = await appInProject(app, { allowSignUp: true, signUpRoleId: projectViewer });
+      const gone = await appInProject(app, { allowSignUp: true, signUpRoleId: projectViewer });
+      const browsers = [browserOf(moved), browserOf(gone)];
+      for (const browser of browsers) await browser.toConsent(newAddress());
+      const tokens = await Promise.all(browsers.map((browser) => browser.formToken()));
+      await change({ redirectUris: ['https://boards.example/new'] }, moved);
+      await app.must('deleteProjectApp', { scope: gone.scope, id: gone.id }, { token: gone.owner.token });
+      for (const [at, browser] of browsers.entries()) {
+        for (const decision of ['approve', 'deny']) {
+          const consent_token = tokens[at] ?? '';
+          const answer = await browser.post(`/api/auth/project/consent/${decision}`, { consent_token });
+          expect([answer.statusCode, answer.headers.location], decision).toEqual([400, undefined]);
+        }
+        expect((await browser.page()).statusCode).toBe(400);
       }
-      expect((await browser.page()).statusCode).toBe(400);
-    }
-  });
+    },
+  );
 });
 
 describe('the granted scope', () => {

@@ -172,7 +172,7 @@ describe('the metadata', () => {
     `${issuer.pathname}/.well-known/openid-configuration`,
   ];
 
-  it('is the same at all addresses, and cacheable', async () => {
+  it('is the same at all addresses, and cacheable', { tags: 'independent' }, async () => {
     const issuer = issuerOf(apps.public);
     const [first, ...others] = await Promise.all(pathsOf(issuer).map((path) => at(path)));
     expect(first?.statusCode).toBe(200);

@@ -113,23 +113,28 @@ describe('consent', () => {
   });
 });
 
-it('a role that the user gets later works at once, as far as they consented', async () => {
-  const person = await app.person();
-  const { data } = await exchange(await signIn(person, { scope: 'board:edit board:read' }));
-  const narrow = await exchange(await signIn(person, { scope: 'board:read' }));
-  const tokens = [data.accessToken, narrow.data.accessToken];
-  expect(data.scope).toBe('board:read board:edit');
-  const rights = async () => Promise.all(tokens.flatMap((token) => [may(token, 'read'), may(token, 'edit')]));
-  expect(await rights()).toEqual([true, false, true, false]);
-  const roleIds = [await roleWith(app, boards, ['read', 'edit', 'share'])];
-  await app.must(
-    'updateUser',
-    { scope: boards.scope, id: person.userId, roleIds },
-    { token: boards.owner.token },
-  );
-  expect(await rights()).toEqual([true, true, true, false]);
-  expect(await may(data.accessToken, 'share')).toBe(false);
-});
+it(
+  'a role that the user gets later works at once, as far as they consented',
+  { tags: 'independent' },
+  async () => {
+    const person = await app.person();
+    const { data } = await exchange(await signIn(person, { scope: 'board:edit board:read' }));
+    const narrow = await exchange(await signIn(person, { scope: 'board:read' }));
+    const tokens = [data.accessToken, narrow.data.accessToken];
+    expect(data.scope).toBe('board:read board:edit');
+    const rights = async () =>
+      Promise.all(tokens.flatMap((token) => [may(token, 'read'), may(token, 'edit')]));
+    expect(await rights()).toEqual([true, false, true, false]);
+    const roleIds = [await roleWith(app, boards, ['read', 'edit', 'share'])];
+    await app.must(
+      'updateUser',
+      { scope: boards.scope, id: person.userId, roleIds },
+      { token: boards.owner.token },
+    );
+    expect(await rights()).toEqual([true, true, true, false]);
+    expect(await may(data.accessToken, 'share')).toBe(false);
+  },
+);
 
 describe.each(storyTransports(import.meta))('the grants of a user, over %s', (via) => {
   it('are listed with the app, and taking one back ends tokens and codes of the app', async () => {

@@ -90,7 +90,7 @@ it('finishes two sign-ins in any order, each for its own app', async () => {
   }
 });
 
-it('survives starts at the same time, as when a browser restores its tabs', async () => {
+it('survives starts at the same time, as when a browser restores its tabs', { tags: 'race' }, async () => {
   const starts = await Promise.all(
     [boards, charts, boards, charts].map((to) => browser.get(startOf(to), html)),
   );

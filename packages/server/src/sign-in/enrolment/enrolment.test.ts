@@ -174,7 +174,7 @@ describe('a user without a second factor', () => {
     expect(await factors()).toEqual([]);
   });
 
-  it('adds one, also in two browsers at once', async () => {
+  it('adds one, also in two browsers at once', { tags: 'race' }, async () => {
     await newUser();
     const browsers = [await toEnrolment(), await toEnrolment()];
     const fields = await Promise.all(

@@ -187,34 +187,38 @@ describe('a password', () => {
     expect((await browser.page()).statusCode).toBe(400);
   });
 
-  it('counts in other apps of the project that take passwords, and in no other', async () => {
-    const person = await app.person();
-    const siblings = await Promise.all(
-      (['password', 'email'] as const).map((provider) =>
-        app.must(
-          'createProjectApp',
-          {
-            scope: open.scope,
-            name: 'Sibling',
-            redirectUris: ['https://sibling.example/callback'],
-            enabledProviders: [provider],
-            firstParty: true,
-          },
-          { token: open.owner.token },
+  it(
+    'counts in other apps of the project that take passwords, and in no other',
+    { tags: 'independent' },
+    async () => {
+      const person = await app.person();
+      const siblings = await Promise.all(
+        (['password', 'email'] as const).map((provider) =>
+          app.must(
+            'createProjectApp',
+            {
+              scope: open.scope,
+              name: 'Sibling',
+              redirectUris: ['https://sibling.example/callback'],
+              enabledProviders: [provider],
+              firstParty: true,
+            },
+            { token: open.owner.token },
+          ),
         ),
-      ),
-    );
-    const browser = await browserAt(open);
-    await send(browser, 'password', { email: person.email, password: person.password });
-    await browser.answer('approve');
-    const results = [];
-    for (const { clientId } of siblings) {
-      const to = { clientId, redirectUri: 'https://sibling.example/callback' };
-      const answer = await signInBrowser(app, to, browser).authorize({ prompt: 'none' });
-      results.push(Object.keys(redirectParameters(answer))[0]);
-    }
-    expect(results).toEqual(['code', 'error']);
-  });
+      );
+      const browser = await browserAt(open);
+      await send(browser, 'password', { email: person.email, password: person.password });
+      await browser.answer('approve');
+      const results = [];
+      for (const { clientId } of siblings) {
+        const to = { clientId, redirectUri: 'https://sibling.example/callback' };
+        const answer = await signInBrowser(app, to, browser).authorize({ prompt: 'none' });
+        results.push(Object.keys(redirectParameters(answer))[0]);
+      }
+      expect(results).toEqual(['code', 'error']);
+    },
+  );
 });
 
 describe('a mailed code', () => {
@@ -275,7 +279,7 @@ describe('a mailed code', () => {
     expect(failed).toHaveLength(5);
   });
 
-  it('allows five of twenty guesses at the same time', async () => {
+  it('allows five of twenty guesses at the same time', { tags: 'race' }, async () => {
     const address = newAddress();
     const browser = await browserAt(open);
     await browser.mail(address);
@@ -285,7 +289,7 @@ describe('a mailed code', () => {
     expect((await browser.page()).body).toContain('no longer works');
   });
 
-  it('counts wrong entries while other forms of the flow are sent', async () => {
+  it('counts wrong entries while other forms of the flow are sent', { tags: 'race' }, async () => {
     const address = newAddress();
     const browser = await browserAt(open);
     await browser.mail(address);

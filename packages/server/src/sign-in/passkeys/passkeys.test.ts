@@ -451,7 +451,7 @@ describe('the sign-in refuses', () => {
     expect((await app.call('signInWithPasskey', unknown)).code).toBe('UNAUTHENTICATED');
   });
 
-  test('two uses of a challenge at once but one', async () => {
+  test('two uses of a challenge at once but one', { tags: 'race' }, async () => {
     const { device } = await withPasskey(new PasskeyDevice({ counts: false }));
     const input = await assertion(device);
     const answers = await Promise.all([1, 2, 3].map(() => app.call('signInWithPasskey', input)));

@@ -90,35 +90,39 @@ describe.each(storyTransports(import.meta))(
       });
     });
 
-    test('pushes out no full session, and a full one pushes out its like', async () => {
-      const few = await startApp({ AUTH_MAX_SESSIONS_PER_USER: '2' });
-      try {
-        const person = await few.person();
-        const { factor, secret } = await few.must('createMfaFactor', {}, { token: person.token, via });
-        const code = () => codeShown(secret, few.clock.now());
-        const full = [
-          await few.must('verifyMfaFactor', { id: factor.id, code: code() }, { token: person.token }),
-        ];
-        const input = {
-          provider: 'email' as const,
-          providerId: person.email,
-          providerData: { password: person.password },
-        };
-        const login = async () => (await few.must('login', input, { via })).accessToken;
-        const alive = async (tokens: readonly string[]) =>
-          Promise.all(tokens.map(async (token) => (await few.raw('me', {}, { token })).status === 200));
-        const pending = [await login(), await login(), await login()];
-        expect(await alive(pending)).toEqual([false, true, true]);
-        expect(await alive(full.map(({ accessToken }) => accessToken))).toEqual([true]);
-        for (const token of pending.slice(1)) {
-          few.clock.advance(STEP);
-          full.push((await few.must('verifyMfa', { code: code() }, { token, via })) as never);
+    test(
+      'pushes out no full session, and a full one pushes out its like',
+      { tags: 'independent' },
+      async () => {
+        const few = await startApp({ AUTH_MAX_SESSIONS_PER_USER: '2' });
+        try {
+          const person = await few.person();
+          const { factor, secret } = await few.must('createMfaFactor', {}, { token: person.token, via });
+          const code = () => codeShown(secret, few.clock.now());
+          const full = [
+            await few.must('verifyMfaFactor', { id: factor.id, code: code() }, { token: person.token }),
+          ];
+          const input = {
+            provider: 'email' as const,
+            providerId: person.email,
+            providerData: { password: person.password },
+          };
+          const login = async () => (await few.must('login', input, { via })).accessToken;
+          const alive = async (tokens: readonly string[]) =>
+            Promise.all(tokens.map(async (token) => (await few.raw('me', {}, { token })).status === 200));
+          const pending = [await login(), await login(), await login()];
+          expect(await alive(pending)).toEqual([false, true, true]);
+          expect(await alive(full.map(({ accessToken }) => accessToken))).toEqual([true]);
+          for (const token of pending.slice(1)) {
+            few.clock.advance(STEP);
+            full.push((await few.must('verifyMfa', { code: code() }, { token, via })) as never);
+          }
+          expect(await alive(full.map(({ accessToken }) => accessToken))).toEqual([false, true, true]);
+        } finally {
+          await few.close();
         }
-        expect(await alive(full.map(({ accessToken }) => accessToken))).toEqual([false, true, true]);
-      } finally {
-        await few.close();
-      }
-    });
+      },
+    );
   },
 );
 
@@ -235,7 +239,7 @@ describe.each(storyTransports(import.meta))('a second factor over %s', (via) => 
     expect(answer.code).toBe('MFA_REQUIRED');
   });
 
-  test('takes each step once, also of codes that come at the same time', async () => {
+  test('takes each step once, also of codes that come at the same time', { tags: 'race' }, async () => {
     const enrolled = await enrol();
     const [first, second] = [await signIn(enrolled.person), await signIn(enrolled.person)];
     const code = enrolled.next();
@@ -252,7 +256,7 @@ describe.each(storyTransports(import.meta))('a second factor over %s', (via) => 
     expect(answers.filter(({ ok }) => ok)).toHaveLength(1);
   });
 
-  test('is replaced by a recovery code, once', async () => {
+  test('is replaced by a recovery code, once', { tags: 'race' }, async () => {
     const { person, token, recoveryCodes } = await enrol();
     const [recoveryCode = '', other = ''] = recoveryCodes;
     const session = await signIn(person);
@@ -288,7 +292,7 @@ describe.each(storyTransports(import.meta))('a second factor over %s', (via) => 
     await app.must('verifyMfa', { recoveryCode }, { token: later.token, via });
   });
 
-  test('counts each of many wrong codes that come at once', async () => {
+  test('counts each of many wrong codes that come at once', { tags: 'race' }, async () => {
     const enrolled = await enrol();
     const { token } = await signIn(enrolled.person);
     const code = wrong(enrolled);

@@ -173,7 +173,7 @@ describe.each(storyTransports(import.meta))('over %s', (via) => {
     expect((await app.call('updateOrganizationConnection', both, as)).code).toBe('CONFLICT');
   });
 
-  it('its default role cannot be deleted, and five connections are the limit', async () => {
+  it('its default role cannot be deleted, and five connections are the limit', { tags: 'race' }, async () => {
     const customer = await connected(app, provider);
     const { scope } = customer;
     const as = { token: customer.token, via };

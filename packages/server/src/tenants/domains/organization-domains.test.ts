@@ -74,7 +74,7 @@ async function again(at: Office): Promise<Office> {
   return { ...at, ada: { ...at.ada, token: accessToken } };
 }
 
-it('a slow name server keeps no person from signing in', async () => {
+it('a slow name server keeps no person from signing in', { tags: 'race' }, async () => {
   const at = await office();
   const rows = [];
   for (let count = 0; count < 20; count++) rows.push(await named(at));
@@ -189,7 +189,7 @@ describe.each(storyTransports(import.meta))('over %s', (via) => {
     expect((await app.call('deleteOrganizationDomain', target, late)).code).toBe('STEP_UP_REQUIRED');
   });
 
-  it('a domain is proved by one organization at a time', async () => {
+  it('a domain is proved by one organization at a time', { tags: 'race' }, async () => {
     const [first, second] = [await office(), await office()];
     const domain = fresh();
     const [mine, theirs] = [await named(first, domain), await named(second, domain)];
@@ -209,7 +209,7 @@ describe.each(storyTransports(import.meta))('over %s', (via) => {
     expect((await verify(loser, refused.id, via)).ok).toBe(true);
   });
 
-  it('an organization names a domain once, and twenty domains', async () => {
+  it('an organization names a domain once, and twenty domains', { tags: 'race' }, async () => {
     const at = await office();
     const { domain } = await named(at);
     const input = { scope: at.scope, domain };

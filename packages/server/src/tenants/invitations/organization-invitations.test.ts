@@ -577,7 +577,7 @@ describe.each(storyTransports(import.meta))('over %s', (via) => {
   });
 });
 
-describe('of twenty concurrent calls', () => {
+describe('of twenty concurrent calls', { tags: 'race' }, () => {
   test('one invites an address', async () => {
     const email = address();
     const before = app.mails.length;
@@ -618,23 +618,27 @@ describe('of twenty concurrent calls', () => {
     expect((await eventsOf()).filter(({ type }) => type === 'invitation.revoked')).toHaveLength(1);
   });
 
-  test('acceptance races with revoke, resend and renew: it succeeds or is refused', async () => {
-    for (const rival of ['revokeInvitation', 'resendInvitation', 'renewInvitation']) {
-      const person = await app.person();
-      const { id, token } = await invited(person.email);
-      const [accepted, other] = await Promise.all([
-        app.raw('acceptInvitation', { token }, { token: person.token }),
-        app.raw(rival, { scope, id }, as),
-      ]);
-      expect([accepted?.code, other?.code], rival).toContainEqual(null);
-      expect(accepted?.ok ? other?.code : accepted?.code, rival).toBe(
-        accepted?.ok ? 'INVALID_STATE' : 'NOT_FOUND',
-      );
-      expect((await membersOf()).includes(person.userId)).toBe(accepted?.ok);
-    }
-  });
+  test(
+    'acceptance races with revoke, resend and renew: it succeeds or is refused',
+    { tags: 'race' },
+    async () => {
+      for (const rival of ['revokeInvitation', 'resendInvitation', 'renewInvitation']) {
+        const person = await app.person();
+        const { id, token } = await invited(person.email);
+        const [accepted, other] = await Promise.all([
+          app.raw('acceptInvitation', { token }, { token: person.token }),
+          app.raw(rival, { scope, id }, as),
+        ]);
+        expect([accepted?.code, other?.code], rival).toContainEqual(null);
+        expect(accepted?.ok ? other?.code : accepted?.code, rival).toBe(
+          accepted?.ok ? 'INVALID_STATE' : 'NOT_FOUND',
+        );
+        expect((await membersOf()).includes(person.userId)).toBe(accepted?.ok);
+      }
+    },
+  );
 
-  test('an invitation and a verification of one address leave it one owner', async () => {
+  test('an invitation and a verification of one address leave it one owner', { tags: 'race' }, async () => {
     for (let round = 0; round < 3; round++) {
       const claimant = await app.person({ verified: false });
       const verification = await app.mailedToken(claimant.email);

@@ -271,7 +271,7 @@ describe.each(storyTransports(import.meta))('over %s', (via) => {
   });
 });
 
-it('keeps exactly one of two owners under concurrent removals', async () => {
+it('keeps exactly one of two owners under concurrent removals', { tags: 'race' }, async () => {
   for (let round = 0; round < 3; round++) {
     const { ada, scope } = await office();
     const bob = await member(app, scope.id, 'Organization Owner');
@@ -297,7 +297,7 @@ it('keeps exactly one of two owners under concurrent removals', async () => {
   }
 });
 
-it('removes a member once under concurrent calls', async () => {
+it('removes a member once under concurrent calls', { tags: 'race' }, async () => {
   const { ada, scope } = await office();
   const bob = await member(app, scope.id, 'Organization Viewer');
   const answers = await Promise.all(

@@ -600,24 +600,28 @@ describe.each(storyTransports(import.meta))('over %s', (via) => {
   });
 });
 
-it('does not add a user to a project who leaves its organization concurrently', async () => {
-  const { ada, organization, project } = await firm();
-  const token = ada.token;
-  for (let round = 0; round < 10; round++) {
-    const bob = await member(app, organization.id, 'Organization Viewer');
-    const [removed] = await Promise.all([
-      app.call('removeOrganizationMember', { scope: organization, userId: bob.userId }, { token }),
-      ...Array.from({ length: 4 }, () =>
-        app.call('createUser', { scope: project, userId: bob.userId }, { token }),
-      ),
-    ]);
-    expect(removed.ok, removed.body).toBe(true);
-    const { totalCount } = await app.must('users', { scope: project, ids: [bob.userId] }, { token });
-    expect(totalCount).toBe(0);
-  }
-});
+it(
+  'does not add a user to a project who leaves its organization concurrently',
+  { tags: 'race' },
+  async () => {
+    const { ada, organization, project } = await firm();
+    const token = ada.token;
+    for (let round = 0; round < 10; round++) {
+      const bob = await member(app, organization.id, 'Organization Viewer');
+      const [removed] = await Promise.all([
+        app.call('removeOrganizationMember', { scope: organization, userId: bob.userId }, { token }),
+        ...Array.from({ length: 4 }, () =>
+          app.call('createUser', { scope: project, userId: bob.userId }, { token }),
+        ),
+      ]);
+      expect(removed.ok, removed.body).toBe(true);
+      const { totalCount } = await app.must('users', { scope: project, ids: [bob.userId] }, { token });
+      expect(totalCount).toBe(0);
+    }
+  },
+);
 
-it('adds a user once under concurrent calls', async () => {
+it('adds a user once under concurrent calls', { tags: 'race' }, async () => {
   const { ada, organization, project } = await firm();
   const bob = await member(app, organization.id, 'Organization Viewer');
   const answers = await Promise.all(

@@ -166,62 +166,70 @@ describe('a delivery', () => {
     expect(new Set([...(first ?? []), ...(second ?? [])]).size).toBe(3);
   });
 
-  test('waits while its subscription is inactive, disabled or deleted, in another project too', async () => {
-    const quiet = await Promise.all(
-      ['one', 'two', 'three'].map((name) => subscribe(app, projectId, `https://${name}.test/`)),
-    );
-    const states = [{ active: false }, { disabledReason: 'failing' as const }, { deletedAt: new Date() }];
-    for (const [index, subscribed] of quiet.entries()) {
-      await enqueue(app, subscribed, 3);
-      await app.database.pool
-        .update(webhookSubscriptions)
-        .set(states[index] ?? {})
-        .where(eq(webhookSubscriptions.id, subscribed.id));
-    }
-    await flush();
-    expect(receivers.received).toEqual([]);
-    for (const subscribed of quiet) {
-      expect(
-        (await deliveriesOf(subscribed.id)).map(({ status, attemptCount }) => [status, attemptCount]),
-      ).toEqual(Array(3).fill(['pending', 0]));
-    }
-  });
+  test(
+    'waits while its subscription is inactive, disabled or deleted, in another project too',
+    { tags: 'independent' },
+    async () => {
+      const quiet = await Promise.all(
+        ['one', 'two', 'three'].map((name) => subscribe(app, projectId, `https://${name}.test/`)),
+      );
+      const states = [{ active: false }, { disabledReason: 'failing' as const }, { deletedAt: new Date() }];
+      for (const [index, subscribed] of quiet.entries()) {
+        await enqueue(app, subscribed, 3);
+        await app.database.pool
+          .update(webhookSubscriptions)
+          .set(states[index] ?? {})
+          .where(eq(webhookSubscriptions.id, subscribed.id));
+      }
+      await flush();
+      expect(receivers.received).toEqual([]);
+      for (const subscribed of quiet) {
+        expect(
+          (await deliveriesOf(subscribed.id)).map(({ status, attemptCount }) => [status, attemptCount]),
+        ).toEqual(Array(3).fill(['pending', 0]));
+      }
+    },
+  );
 });
 
 describe('the worker', () => {
-  test('sends many deliveries once each, and a receiver that hangs delays no other', async () => {
-    const [hanging, healthy] = await Promise.all([
-      subscribe(app, projectId, 'https://hanging.test/'),
-      subscribe(app, projectId, 'https://healthy.test/'),
-    ]);
-    let answer = (_status: number): void => undefined;
-    receivers.reactions.set('hanging.test', new Promise<number>((resolve) => (answer = resolve)));
-    await enqueue(app, hanging, 30);
-    const ids = await enqueue(app, healthy, 60);
-    let whileHanging = 0;
-    const stillHanging = new Promise<void>((resolve) => {
-      receivers.reactions.set('healthy.test', 204);
-      const count = setInterval(() => {
-        whileHanging = receivers.idsAt('healthy.test').length;
-        if (whileHanging === ids.length) {
-          clearInterval(count);
-          resolve();
-        }
-      }, 5);
-    });
-    const flushing = flush();
-    await stillHanging;
-    // The receiver that hangs got only its first ten deliveries meanwhile.
-    expect(receivers.idsAt('hanging.test')).toHaveLength(10);
-    expect(receivers.idsAt('healthy.test').toSorted()).toEqual(ids.toSorted());
-    receivers.reactions.set('hanging.test', 204);
-    answer(500);
-    await flushing;
-    app.clock.advance(120_000);
-    await flush();
-    const statuses = (await deliveriesOf(hanging.id)).map(({ status }) => status);
-    expect(statuses).toEqual(Array(30).fill('delivered'));
-  });
+  test(
+    'sends many deliveries once each, and a receiver that hangs delays no other',
+    { tags: 'race' },
+    async () => {
+      const [hanging, healthy] = await Promise.all([
+        subscribe(app, projectId, 'https://hanging.test/'),
+        subscribe(app, projectId, 'https://healthy.test/'),
+      ]);
+      let answer = (_status: number): void => undefined;
+      receivers.reactions.set('hanging.test', new Promise<number>((resolve) => (answer = resolve)));
+      await enqueue(app, hanging, 30);
+      const ids = await enqueue(app, healthy, 60);
+      let whileHanging = 0;
+      const stillHanging = new Promise<void>((resolve) => {
+        receivers.reactions.set('healthy.test', 204);
+        const count = setInterval(() => {
+          whileHanging = receivers.idsAt('healthy.test').length;
+          if (whileHanging === ids.length) {
+            clearInterval(count);
+            resolve();
+          }
+        }, 5);
+      });
+      const flushing = flush();
+      await stillHanging;
+      // The receiver that hangs got only its first ten deliveries meanwhile.
+      expect(receivers.idsAt('hanging.test')).toHaveLength(10);
+      expect(receivers.idsAt('healthy.test').toSorted()).toEqual(ids.toSorted());
+      receivers.reactions.set('hanging.test', 204);
+      answer(500);
+      await flushing;
+      app.clock.advance(120_000);
+      await flush();
+      const statuses = (await deliveriesOf(hanging.id)).map(({ status }) => status);
+      expect(statuses).toEqual(Array(30).fill('delivered'));
+    },
+  );
 
   test('makes the next attempt after the lease of one without result expired', async () => {
     const subscribed = await subscribe(app, projectId, 'https://fine.test/');
@@ -241,7 +249,7 @@ describe('the worker', () => {
     expect(await attemptsOf(delivery?.id ?? '')).toMatchObject([{ number: 2 }]);
   });
 
-  test('does not change a delivery that was cancelled while it was sent', async () => {
+  test('does not change a delivery that was cancelled while it was sent', { tags: 'race' }, async () => {
     const subscribed = await subscribe(app, projectId, 'https://hanging.test/');
     let answer = (_status: number): void => undefined;
     receivers.reactions.set('hanging.test', new Promise<number>((resolve) => (answer = resolve)));
@@ -259,20 +267,28 @@ describe('the worker', () => {
     expect(await attemptsOf(delivery?.id ?? '')).toMatchObject([{ number: 1, error: 'status' }]);
   });
 
-  test('sends nothing without a secret that it can decrypt, and continues with the others', async () => {
-    const [sealed, fine] = await Promise.all([
-      subscribe(app, projectId, 'https://sealed.test/'),
-      subscribe(app, projectId, 'https://fine.test/'),
-    ]);
-    await app.database.pool
-      .update(webhookSecrets)
-      .set({ sealed: 'v1.AAAAAAAA.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA' })
-      .where(eq(webhookSecrets.subscriptionId, sealed.id));
-    await enqueue(app, sealed);
-    const ids = await enqueue(app, fine, 3);
-    await flush();
-    expect(receivers.received.map(({ headers }) => headers['webhook-id']).toSorted()).toEqual(ids.toSorted());
-    expect((await deliveriesOf(sealed.id))[0]).toMatchObject({ status: 'pending' });
-    expect(app.logs.join()).toContain(`the secret of the webhook subscription ${sealed.id} cannot be opened`);
-  });
+  test(
+    'sends nothing without a secret that it can decrypt, and continues with the others',
+    { tags: 'independent' },
+    async () => {
+      const [sealed, fine] = await Promise.all([
+        subscribe(app, projectId, 'https://sealed.test/'),
+        subscribe(app, projectId, 'https://fine.test/'),
+      ]);
+      await app.database.pool
+        .update(webhookSecrets)
+        .set({ sealed: 'v1.AAAAAAAA.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA' })
+        .where(eq(webhookSecrets.subscriptionId, sealed.id));
+      await enqueue(app, sealed);
+      const ids = await enqueue(app, fine, 3);
+      await flush();
+      expect(receivers.received.map(({ headers }) => headers['webhook-id']).toSorted()).toEqual(
+        ids.toSorted(),
+      );
+      expect((await deliveriesOf(sealed.id))[0]).toMatchObject({ status: 'pending' });
+      expect(app.logs.join()).toContain(
+        `the secret of the webhook subscription ${sealed.id} cannot be opened`,
+      );
+    },
+  );
 });

@@ -41,52 +41,56 @@ describe.each(storyTransports(import.meta))('over %s', (via) => {
   const act = (name: Parameters<TestApp['must']>[0], input: object) =>
     app.must(name, input as never, { ...as, via }) as Promise<{ id: string }>;
 
-  it('writes a delivery for every matching subscription, with the event as its body', async () => {
-    const scope = await project();
-    const elsewhere = await project();
-    const subscribe = async (eventTypes: string[], input: object = {}) =>
-      (await act('createWebhookSubscription', { scope, url, eventTypes, ...input })).id;
-    const all = await subscribe(['*']);
-    const roles = await subscribe(['role.*']);
-    const keys = await subscribe(['api_key.created', 'api_key.exchanged', 'session.*']);
-    const asleep = await subscribe(['*'], { active: false });
-    const disabled = await subscribe(['role.created']);
-    const gone = await subscribe(['*']);
-    const foreign = await subscribe(['*'], { scope: elsewhere });
-    await app.database.pool
-      .update(webhookSubscriptions)
-      .set({ disabledReason: 'failing', disabledAt: new Date() })
-      .where(eq(webhookSubscriptions.id, disabled));
-    await act('deleteWebhookSubscription', { scope, id: gone });
+  it(
+    'writes a delivery for every matching subscription, with the event as its body',
+    { tags: 'race' },
+    async () => {
+      const scope = await project();
+      const elsewhere = await project();
+      const subscribe = async (eventTypes: string[], input: object = {}) =>
+        (await act('createWebhookSubscription', { scope, url, eventTypes, ...input })).id;
+      const all = await subscribe(['*']);
+      const roles = await subscribe(['role.*']);
+      const keys = await subscribe(['api_key.created', 'api_key.exchanged', 'session.*']);
+      const asleep = await subscribe(['*'], { active: false });
+      const disabled = await subscribe(['role.created']);
+      const gone = await subscribe(['*']);
+      const foreign = await subscribe(['*'], { scope: elsewhere });
+      await app.database.pool
+        .update(webhookSubscriptions)
+        .set({ disabledReason: 'failing', disabledAt: new Date() })
+        .where(eq(webhookSubscriptions.id, disabled));
+      await act('deleteWebhookSubscription', { scope, id: gone });
 
-    await act('createRole', { scope, name: 'R' });
-    const key = await app.must('createApiKey', { scope }, as);
-    const { clientId, clientSecret } = key;
-    await app.must('exchangeApiKey', { clientId, clientSecret: clientSecret as string, scope: key.scope });
-    await act('createTag', { scope, name: 'Untold' });
-    const late = await subscribe(['*']);
-    await app.app.flushMails();
+      await act('createRole', { scope, name: 'R' });
+      const key = await app.must('createApiKey', { scope }, as);
+      const { clientId, clientSecret } = key;
+      await app.must('exchangeApiKey', { clientId, clientSecret: clientSecret as string, scope: key.scope });
+      await act('createTag', { scope, name: 'Untold' });
+      const late = await subscribe(['*']);
+      await app.app.flushMails();
 
-    expect(await typesSentTo(all)).toEqual(['role.created', 'api_key.created']);
-    expect(await typesSentTo(roles)).toEqual(['role.created']);
-    expect(await typesSentTo(keys)).toEqual(['api_key.created', 'api_key.exchanged']);
-    expect(await typesSentTo(asleep)).toEqual(['role.created', 'api_key.created']);
-    expect(await typesSentTo(disabled)).toEqual(['role.created']);
-    for (const none of [gone, foreign, late]) expect(await typesSentTo(none)).toEqual([]);
+      expect(await typesSentTo(all)).toEqual(['role.created', 'api_key.created']);
+      expect(await typesSentTo(roles)).toEqual(['role.created']);
+      expect(await typesSentTo(keys)).toEqual(['api_key.created', 'api_key.exchanged']);
+      expect(await typesSentTo(asleep)).toEqual(['role.created', 'api_key.created']);
+      expect(await typesSentTo(disabled)).toEqual(['role.created']);
+      for (const none of [gone, foreign, late]) expect(await typesSentTo(none)).toEqual([]);
 
-    const [delivery] = await deliveriesOf(roles);
-    const event = (await eventsOf(scope)).find(({ type }) => type === 'role.created');
-    expect(delivery).toMatchObject({ kind: 'event', status: 'pending', attemptCount: 0 });
-    expect(delivery?.eventId).toBe(`evt_${event?.id}`);
-    expect(JSON.parse(delivery?.body ?? '')).toEqual(event?.body);
-    expect(delivery?.nextAttemptAt?.getTime()).toBeLessThanOrEqual(app.clock.now().getTime());
+      const [delivery] = await deliveriesOf(roles);
+      const event = (await eventsOf(scope)).find(({ type }) => type === 'role.created');
+      expect(delivery).toMatchObject({ kind: 'event', status: 'pending', attemptCount: 0 });
+      expect(delivery?.eventId).toBe(`evt_${event?.id}`);
+      expect(JSON.parse(delivery?.body ?? '')).toEqual(event?.body);
+      expect(delivery?.nextAttemptAt?.getTime()).toBeLessThanOrEqual(app.clock.now().getTime());
 
-    // However often the relay runs.
-    await app.database.pool.update(events).set({ relayAt: new Date(0) });
-    await Promise.all([app.app.flushMails(), app.app.flushMails()]);
-    expect(await deliveriesOf(all)).toHaveLength(2);
-    expect(await typesSentTo(late)).toEqual([]);
-  });
+      // However often the relay runs.
+      await app.database.pool.update(events).set({ relayAt: new Date(0) });
+      await Promise.all([app.app.flushMails(), app.app.flushMails()]);
+      expect(await deliveriesOf(all)).toHaveLength(2);
+      expect(await typesSentTo(late)).toEqual([]);
+    },
+  );
 
   it('costs nothing without subscriptions', async () => {
     const scope = await project();
@@ -109,7 +113,7 @@ describe.each(storyTransports(import.meta))('over %s', (via) => {
     expect(again).toHaveLength(quiet.length);
   });
 
-  it('leaves nothing pending for a subscription that is deleted concurrently', async () => {
+  it('leaves nothing pending for a subscription that is deleted concurrently', { tags: 'race' }, async () => {
     const scope = await project();
     for (let round = 0; round < 5; round++) {
       const { id } = await act('createWebhookSubscription', { scope, url, eventTypes: ['*'] });

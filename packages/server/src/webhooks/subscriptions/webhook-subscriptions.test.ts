@@ -132,7 +132,7 @@ describe.each(storyTransports(import.meta))('over %s', (via) => {
     await done('deleteWebhookSubscription', { id });
   });
 
-  it('limits the subscriptions of a project, also under concurrent creations', async () => {
+  it('limits the subscriptions of a project, also under concurrent creations', { tags: 'race' }, async () => {
     const before = scope;
     scope = await project();
     const answers = await Promise.all(
@@ -181,7 +181,7 @@ describe.each(storyTransports(import.meta))('over %s', (via) => {
     await done('deleteWebhookSubscription', { id });
   });
 
-  it('lets one of two concurrent rotations succeed', async () => {
+  it('lets one of two concurrent rotations succeed', { tags: 'race' }, async () => {
     const { id } = await subscribe();
     const answers = await Promise.all([1, 2].map(() => raw('rotateWebhookSecret', { id })));
     expect(answers.map(({ code }) => code ?? 'ok').sort()).toEqual(['ROTATION_IN_PROGRESS', 'ok']);

@@ -1,15 +1,23 @@
-import type { Reporter, TestModule, Vitest } from 'vitest/node';
+import type { Reporter, TestModule, TestSpecification, Vitest } from 'vitest/node';
 
 /** Prints at the end of a run how many tests were skipped, and how to run them. */
 export default class LeftOut implements Reporter {
   #isWhole = true;
+  #files: readonly TestSpecification[] = [];
 
   onInit({ config }: Vitest): void {
     // With a name pattern the caller skips tests on purpose.
     this.#isWhole = config.testNamePattern === undefined;
   }
 
-  onTestRunEnd(modules: readonly TestModule[]): void {
+  onTestRunStart(files: readonly TestSpecification[]): void {
+    this.#files = files;
+  }
+
+  onTestRunEnd(all: readonly TestModule[]): void {
+    // CI skips tests of these on purpose too.
+    const filtered = new Set(this.#files.filter((file) => file.testTagsFilter).map((file) => file.moduleId));
+    const modules = all.filter(({ moduleId }) => !filtered.has(moduleId));
     const counts = modules.map(({ children }) => [...children.allTests('skipped')].length);
     const tests = counts.reduce((sum, count) => sum + count, 0);
     if (!this.#isWhole || tests === 0) return;
