@@ -29,6 +29,12 @@ const sameOnPostgres = [
 /** CI runs only the tagged tests of stories on PostgreSQL. */
 const tagged = onPostgres && Boolean(process.env['CI']);
 
+/** Process tests of what both databases do alike. CI runs them on PostgreSQL only, where a service starts faster. */
+const sameEmbedded = [
+  'packages/server/test/faults/{log-output,policy-kill,refresh-races}.process.test.ts',
+  'packages/server/test/journeys/dev-seed.process.test.ts',
+];
+
 /** Tests with their own configuration files. */
 const elsewhere = [
   'packages/*/test/browser/**',
@@ -102,7 +108,11 @@ export default defineConfig({
         test: {
           name: 'processes',
           include: processTests,
-          exclude: [...elsewhere, ...(onPostgres ? sameOnPostgres : [])],
+          exclude: [
+            ...elsewhere,
+            ...(onPostgres ? sameOnPostgres : []),
+            ...(!onPostgres && process.env['CI'] ? sameEmbedded : []),
+          ],
           globalSetup,
           provide: { breadth: 'pairwise' },
         },

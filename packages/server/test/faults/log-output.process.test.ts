@@ -11,7 +11,7 @@ import {
   startService,
   type Service,
 } from '../../../../scripts/service.ts';
-import { postgresDatabase } from '../support/databases/postgres.ts';
+import { postgresDatabase, type TestDatabase } from '../support/databases/postgres.ts';
 import { preparedDataDir } from '../support/databases/prepared-data.ts';
 
 const production = {
@@ -23,17 +23,26 @@ const production = {
 };
 
 let dataDir: string;
+let database: TestDatabase | undefined;
 let service: Service | undefined;
 
 beforeAll(() => buildService());
 beforeEach(async () => {
   dataDir = await preparedDataDir();
+  if (inject('postgresUrl')) database = await postgresDatabase(inject('postgresUrl'));
 });
 afterEach(async () => {
   await service?.kill();
   service = undefined;
+  await database?.drop();
   await rm(dataDir, { recursive: true, force: true });
 });
+
+const start = async (env: Readonly<Record<string, string>>, node?: string): Promise<Service> => {
+  const given = database ? { ...env, DATABASE_URL: database.url } : env;
+  service = await startService({ dataDir, env: given, ...(node === undefined ? {} : { node }) });
+  return service;
+};
 
 interface Line {
   readonly level: string;
@@ -65,7 +74,7 @@ async function calls({ base }: Service, count: number): Promise<string[]> {
 
 describe('in production', () => {
   test('each line is JSON, the first one says where the service listens, and a stop loses none', async () => {
-    service = await startService({ dataDir, env: production });
+    const service = await start(production);
     const ids = await calls(service, 300);
     expect(await service.stop()).toBe(0);
     const lines = linesIn(service.stdout());
@@ -78,9 +87,10 @@ describe('in production', () => {
   });
 
   test('a mail that is printed is a line too, and so is the warning about it', async () => {
-    service = await startService({
-      dataDir,
-      env: { ...production, MAIL_PROVIDER: 'console', MAIL_CONSOLE_IN_PRODUCTION: 'true' },
+    const service = await start({
+      ...production,
+      MAIL_PROVIDER: 'console',
+      MAIL_CONSOLE_IN_PRODUCTION: 'true',
     });
     const registration = {
       provider: 'email',
@@ -133,11 +143,10 @@ describe('in production', () => {
     await writeFile(node, `#!/bin/sh\nexec '${process.execPath}' "$@" >/dev/full\n`);
     await chmod(node, 0o755);
     try {
-      service = await startService({ dataDir, node, env: production });
+      const service = await start(production, node);
       expect(await calls(service, 20)).toHaveLength(20);
       expect((await fetch(`${service.base}/health/ready`)).status).toBe(200);
       expect(await service.stop()).toBe(0);
-      service = undefined;
     } finally {
       await rm(directory, { recursive: true });
     }
@@ -146,29 +155,20 @@ describe('in production', () => {
   test.runIf(inject('postgresUrl'))(
     'lines of workers stand beside each other, whole',
     async () => {
-      const database = await postgresDatabase(inject('postgresUrl'), null);
-      try {
-        service = await startService({
-          dataDir,
-          env: { ...production, WORKERS: '2', DATABASE_URL: database.url },
-        });
-        const { stdout } = service;
-        await vi.waitFor(() => expect(stdout()).toContain('"ready"'), { timeout: 60_000 });
-        const ids = await calls(service, 1000);
-        expect(await service.stop()).toBe(0);
-        const logged = new Set(linesIn(service.stdout()).map(({ requestId }) => requestId));
-        expect(ids.filter((id) => !logged.has(id))).toEqual([]);
-      } finally {
-        await service?.kill();
-        await database.drop();
-      }
+      const service = await start({ ...production, WORKERS: '2' });
+      const { stdout } = service;
+      await vi.waitFor(() => expect(stdout()).toContain('"ready"'), { timeout: 60_000 });
+      const ids = await calls(service, 1000);
+      expect(await service.stop()).toBe(0);
+      const logged = new Set(linesIn(service.stdout()).map(({ requestId }) => requestId));
+      expect(ids.filter((id) => !logged.has(id))).toEqual([]);
     },
-    90_000,
+    180_000,
   );
 });
 
 test('in development lines are short text after the welcome', async () => {
-  service = await startService({ dataDir, env: { LOG_LEVEL: 'info' } });
+  const service = await start({ LOG_LEVEL: 'info' });
   await calls(service, 1);
   const { stdout } = service;
   await vi.waitFor(() => expect(stdout()).toMatch(/\d\d:\d\d:\d\d\.\d{3}.* GET \/api\/me → 401 [\d.]+ ms/));

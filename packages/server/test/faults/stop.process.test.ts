@@ -21,6 +21,8 @@ const ROUNDS = Number(process.env['STOP_ROUNDS'] ?? 1);
 const WORKERS = 16;
 const GRACE_MS = 10_000;
 
+const ENCRYPTION_KEY = Buffer.alloc(32, 5).toString('base64');
+
 let database: TestDatabase | undefined;
 let service: Service | undefined;
 const directories: string[] = [];
@@ -33,6 +35,8 @@ afterAll(async () => {
   await database?.drop();
   for (const directory of directories) await rm(directory, { recursive: true, force: true });
 });
+
+const ofDatabase = () => ({ ENCRYPTION_KEY, ...(database ? { DATABASE_URL: database.url } : {}) });
 
 async function ownDirectory(): Promise<string> {
   const directory = await preparedDataDir();
@@ -77,8 +81,7 @@ test(
         env: {
           SECURITY_RATE_LIMIT_ENABLED: 'false',
           SHUTDOWN_GRACE_SECONDS: '10',
-          ENCRYPTION_KEY: Buffer.alloc(32, 5).toString('base64'),
-          ...(database ? { DATABASE_URL: database.url } : {}),
+          ...ofDatabase(),
         },
       });
       const running = service;
@@ -114,7 +117,7 @@ test(
 );
 
 test('an idle connection delays no stop, whatever was requested on others', async () => {
-  service = await startService({ dataDir: await ownDirectory() });
+  service = await startService({ dataDir: await ownDirectory(), env: ofDatabase() });
   const { hostname, port, origin } = new URL(service.base);
   const preflight = {
     method: 'OPTIONS',

@@ -61,7 +61,10 @@ const firstUser = ({ base }: Service, token: string) =>
     },
   });
 
-test('the service prints a link, a restart replaces it, and with a user there is none', async () => {
+/** On the embedded database, which a first run has. */
+const testEmbedded = test.skipIf(inject('postgresUrl'));
+
+testEmbedded('the service prints a link, a restart replaces it, and with a user there is none', async () => {
   let service = await start();
   const former = await printedLink(service);
   expect(former).toContain(`${service.base}/console/first-user#token=`);
@@ -83,35 +86,38 @@ test('the service prints a link, a restart replaces it, and with a user there is
   expect(links(service.output())).toEqual([]);
 });
 
-test('in production the log has no token, and the file that it names is only for the user of the process', async () => {
-  const production = {
-    NODE_ENV: 'production',
-    APP_URL_ALLOW_HTTP: 'true',
-    ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
-    LOG_LEVEL: 'info',
-    AUTH_REGISTRATION_MODE: 'closed',
-  };
-  let service = await start(production);
-  const file = join(dataDir, 'first-user.txt');
-  await vi.waitFor(() => expect(service.output()).toContain(file), waiting);
-  expect((await stat(file)).mode & 0o777).toBe(0o600);
-  const [link = ''] = links(await readFile(file, 'utf8'));
-  expect(link.split('#')[0]).toBe(`${service.base}/console/first-user`);
-  expect(tokenOf(link)).toMatch(/^[\w-]{43}$/);
-  expect((await firstUser(service, tokenOf(link))).status).toBe(201);
-  await stop(service);
-  expect(service.output()).not.toContain(tokenOf(link));
-  const written = service.stdout().trim().split('\n');
-  expect(written.length).toBeGreaterThan(1);
-  for (const line of written) expect(JSON.parse(line)).toHaveProperty('level');
+testEmbedded(
+  'in production the log has no token, and the file that it names is only for the user of the process',
+  async () => {
+    const production = {
+      NODE_ENV: 'production',
+      APP_URL_ALLOW_HTTP: 'true',
+      ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+      LOG_LEVEL: 'info',
+      AUTH_REGISTRATION_MODE: 'closed',
+    };
+    let service = await start(production);
+    const file = join(dataDir, 'first-user.txt');
+    await vi.waitFor(() => expect(service.output()).toContain(file), waiting);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const [link = ''] = links(await readFile(file, 'utf8'));
+    expect(link.split('#')[0]).toBe(`${service.base}/console/first-user`);
+    expect(tokenOf(link)).toMatch(/^[\w-]{43}$/);
+    expect((await firstUser(service, tokenOf(link))).status).toBe(201);
+    await stop(service);
+    expect(service.output()).not.toContain(tokenOf(link));
+    const written = service.stdout().trim().split('\n');
+    expect(written.length).toBeGreaterThan(1);
+    for (const line of written) expect(JSON.parse(line)).toHaveProperty('level');
 
-  service = await start(production, Number(new URL(service.base).port));
-  await vi.waitFor(() => expect(stat(file)).rejects.toThrow('ENOENT'), waiting);
-  await stop(service);
-  expect(service.output()).not.toContain('no user yet');
-});
+    service = await start(production, Number(new URL(service.base).port));
+    await vi.waitFor(() => expect(stat(file)).rejects.toThrow('ENOENT'), waiting);
+    await stop(service);
+    expect(service.output()).not.toContain('no user yet');
+  },
+);
 
-test('with demo data there is no link', async () => {
+testEmbedded('with demo data there is no link', async () => {
   const service = await start({ DEV_SEED: 'true' });
   await vi.waitFor(() => expect(service.output()).toContain('answers ALLOWED'), waiting);
   expect(links(service.output())).toEqual([]);
