@@ -6,7 +6,7 @@ import { pathTemplates } from '../packages/server/src/openapi/path-templates.ts'
 import { operations, tagDescriptions } from '../packages/server/src/operations.ts';
 
 /**
- * The client of packages/node/src/client as the OpenAPI document describes it: types, the table of operations, and their
+ * The client of packages/node/src/client/generated as the OpenAPI document describes it: types, the table of operations, and their
  * interface. scripts/generate-client.mjs writes the files.
  */
 const notice = '// Generated from the OpenAPI document by scripts/client.ts. Do not edit.\n';
@@ -75,7 +75,7 @@ function memberOf(op: NamedOperation): string {
 const apiText = (): string =>
   [
     notice,
-    `import type { Feed, Operation, Pages } from '../operations/operation-types.ts';`,
+    `import type { Feed, Operation, Pages } from '../operation-types.ts';`,
     '',
     '/** Every operation of the service. Input is flat: parameters of path, query and body; the result is `data`. */',
     'export interface Api {',

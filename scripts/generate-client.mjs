@@ -1,4 +1,4 @@
-/** Generates packages/node/src/client unless it is current: npm run client. With --table only what programs run. */
+/** Generates packages/node/src/client/generated unless it is current: npm run client. With --table only what programs run. */
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -9,7 +9,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export const root = join(import.meta.dirname, '..');
-export const clientFolder = 'packages/node/src/client';
+export const clientFolder = 'packages/node/src/client/generated';
 /** The only generated file with values. The others contain types, and bundlers drop imports of types. */
 export const clientTable = `${clientFolder}/table.ts`;
 export const clientFiles = ['api.ts', 'openapi.ts', 'table.ts'].map((name) => `${clientFolder}/${name}`);
@@ -57,7 +57,7 @@ async function generate(args) {
 export const clientForEsbuild = {
   name: 'generated-client',
   setup({ onResolve }) {
-    onResolve({ filter: /\/client\/table\.ts$/ }, async () => {
+    onResolve({ filter: /\/generated\/table\.ts$/ }, async () => {
       await ensureTable();
       return undefined;
     });

@@ -134,7 +134,9 @@ export const archiveRole = mutation({
 
 test('both are in the client, pass the compiler, and the reference shows them', () => {
   run('npm', 'run', '--silent', 'client');
-  expect(read('packages/node/src/client/table.ts')).toContain("archiveRole: 'POST /roles/:id/archive ");
+  expect(read('packages/node/src/client/generated/table.ts')).toContain(
+    "archiveRole: 'POST /roles/:id/archive ",
+  );
   run('npx', 'tsc', '--noEmit');
   run('npm', 'run', '--silent', 'reference');
   const shown = (page: string): string => read(`docs/reference/${page}`);

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { builtIns } from '../../server/src/access/built-in.ts';
-import { operationTable } from '../../node/src/client/table.ts';
+import { operationTable } from '../../node/src/client/generated/table.ts';
 
 /** What the sources of the console must and must not contain, whatever its pages show. */
 const root = join(import.meta.dirname, '../src');

@@ -3,9 +3,9 @@ import { HookList } from './calls/hook-list.ts';
 import { createHttp } from './calls/plain-http.ts';
 import { RetryBudget } from './calls/retry-budget.ts';
 import { Transport } from './calls/transport.ts';
-import type { Api } from './client/api.ts';
+import type { Api } from './client/generated/api.ts';
 import type { Hooks } from './contracts/hooks.ts';
-import type { Http } from './contracts/http.ts';
+import type { Http } from './client/http.ts';
 import type { Fetch, Scope } from './contracts/types.ts';
 import { GivenToken, noCredential } from './credentials/given-token.ts';
 import { serviceUrl } from './options/address.ts';
@@ -14,9 +14,9 @@ import { platformClock, platformFetch } from './options/platform.ts';
 import { readOptions } from './options/read-options.ts';
 import { scopeOption } from './options/scope.ts';
 
-export type { Api } from './client/api.ts';
-export type { components, operations, paths, webhooks } from './client/openapi.ts';
-export type { Http } from './contracts/http.ts';
+export type { Api } from './client/generated/api.ts';
+export type { components, operations, paths, webhooks } from './client/generated/openapi.ts';
+export type { Http } from './client/http.ts';
 export * from './contracts/errors.ts';
 
 /** The operations of the service, for Node, browsers and workers. The caller gives the token. */

@@ -6,7 +6,7 @@ import { parseOperation } from './operations/operation.ts';
 import { createHttp } from './calls/plain-http.ts';
 import { RetryBudget } from './calls/retry-budget.ts';
 import { Transport, type Clock } from './calls/transport.ts';
-import { operationTable } from './client/table.ts';
+import { operationTable } from './client/generated/table.ts';
 import { GivenToken, noCredential } from './credentials/given-token.ts';
 import { KeyToken, type Exchange } from './credentials/key-token.ts';
 import { ConfigError } from './contracts/errors.ts';
@@ -16,9 +16,10 @@ import { platformClock, platformFetch } from './options/platform.ts';
 import { createQuestions } from './questions/create-questions.ts';
 import { OwnWrites } from './questions/own-writes.ts';
 import { RemoteQuestions } from './questions/remote-questions.ts';
-import { createVerify } from './tokens/create-verify.ts';
+import { createVerify } from './questions/create-verify.ts';
 import { KeySets } from './tokens/key-sets.ts';
-import type { Doorward, DoorwardOptions, Scope } from './contracts/types.ts';
+import type { Doorward } from './client/doorward.ts';
+import type { DoorwardOptions, Scope } from './contracts/types.ts';
 
 /** The ports that tests replace. */
 interface DoorwardPorts {

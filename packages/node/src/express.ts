@@ -4,7 +4,8 @@ import { nodeCall } from './middleware/node-call.ts';
 import type { GuardOptions, PermissionOptions, SignInOptions } from './middleware/options.ts';
 import { requirementOf } from './middleware/requirement.ts';
 import { REVISION_HEADER, revisionsOf } from './middleware/revisions.ts';
-import type { Doorward, Permission, Principal } from './contracts/types.ts';
+import type { Doorward } from './client/doorward.ts';
+import type { Permission, Principal } from './contracts/types.ts';
 
 export { principalOf } from './middleware/principal.ts';
 export type { GuardOptions, PermissionOptions, SignInOptions } from './middleware/options.ts';

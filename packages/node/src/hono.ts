@@ -4,7 +4,8 @@ import type { GuardOptions, PermissionOptions, SignInOptions } from './middlewar
 import { requirementOf } from './middleware/requirement.ts';
 import { REVISION_HEADER } from './middleware/revisions.ts';
 import { responseOf, revisionSince, webCall } from './middleware/web-call.ts';
-import type { Doorward, Permission, Principal } from './contracts/types.ts';
+import type { Doorward } from './client/doorward.ts';
+import type { Permission, Principal } from './contracts/types.ts';
 
 export type { GuardOptions, PermissionOptions, SignInOptions } from './middleware/options.ts';
 

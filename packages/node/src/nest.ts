@@ -20,7 +20,8 @@ import type { GuardOptions, PermissionOptions, SignInOptions } from './middlewar
 import { principalOf } from './middleware/principal.ts';
 import { requirementOf } from './middleware/requirement.ts';
 import { REVISION_HEADER, revisionsOf, type FollowRevisions } from './middleware/revisions.ts';
-import type { Context, Doorward, Permission, Principal as PrincipalOfToken } from './contracts/types.ts';
+import type { Doorward } from './client/doorward.ts';
+import type { Context, Permission, Principal as PrincipalOfToken } from './contracts/types.ts';
 
 export type { GuardOptions, PermissionOptions, SignInOptions } from './middleware/options.ts';
 

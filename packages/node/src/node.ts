@@ -1,5 +1,6 @@
 import { composeDoorward, processPorts } from './doorward.ts';
-import type { Doorward, DoorwardOptions } from './contracts/types.ts';
+import type { Doorward } from './client/doorward.ts';
+import type { DoorwardOptions } from './contracts/types.ts';
 
 export * from './contracts/errors.ts';
 export type * from './contracts/hooks.ts';
@@ -10,10 +11,11 @@ export type {
   EventStream,
   EventType,
   OperationOptions,
-} from './operations/operation-types.ts';
-export type { components, operations, paths, webhooks } from './client/openapi.ts';
-export type { Api } from './client/api.ts';
-export type { Http } from './contracts/http.ts';
+} from './client/operation-types.ts';
+export type { components, operations, paths, webhooks } from './client/generated/openapi.ts';
+export type { Api } from './client/generated/api.ts';
+export type { Http } from './client/http.ts';
+export type { Doorward } from './client/doorward.ts';
 export { verifyWebhook, type WebhookBody, type WebhookHeaders } from './webhooks/verify-webhook.ts';
 export {
   webhookHandler,

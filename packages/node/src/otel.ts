@@ -10,7 +10,7 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 import type { DecisionEvent, RequestEvent, ResponseEvent, SnapshotEvent } from './contracts/hooks.ts';
-import type { Doorward } from './contracts/types.ts';
+import type { Doorward } from './client/doorward.ts';
 
 export interface InstrumentOptions {
   /** Default: the tracer `@doorward/node` of the global provider. */

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { roleIdOf } from '../../server/src/schema/rights/built-in-ids.ts';
 import { createClient } from '../src/client.ts';
 import { createDoorward, ForbiddenError, TokenError } from '../src/node.ts';
-import type { Doorward } from '../src/contracts/types.ts';
+import type { Doorward } from '../src/client/doorward.ts';
 import { projectWithKey, serveApp, type ProjectUnderTest, type ServiceUnderTest } from './support/service.ts';
 
 let service: ServiceUnderTest;

@@ -2,7 +2,8 @@ import { createHmac } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { composeDoorward } from '../src/doorward.ts';
 import { TokenError } from '../src/node.ts';
-import type { Doorward, VerifyOptions } from '../src/contracts/types.ts';
+import type { Doorward } from '../src/client/doorward.ts';
+import type { VerifyOptions } from '../src/contracts/types.ts';
 import { failure, hangUp, json, silence } from './support/faulty-server.ts';
 import {
   organizationId,

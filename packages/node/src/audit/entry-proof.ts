@@ -1,4 +1,4 @@
-import type { components } from '../client/openapi.ts';
+import type { components } from '../client/generated/openapi.ts';
 import { canonicalJson } from './canonical-json.ts';
 import type { ReadCheckpoint } from './checkpoint-reader.ts';
 

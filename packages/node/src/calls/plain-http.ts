@@ -1,6 +1,6 @@
 import createOpenapiClient from 'openapi-fetch';
-import type { paths } from '../client/openapi.ts';
-import type { Http } from '../contracts/http.ts';
+import type { paths } from '../client/generated/openapi.ts';
+import type { Http } from '../client/http.ts';
 import type { Transport } from './transport.ts';
 
 /**

@@ -2,7 +2,7 @@ import type { ChangesClaims } from '@doorward/decision';
 import type { Caller } from '../operations/invoke.ts';
 import { parseOperation } from '../operations/operation.ts';
 import { requestParts } from '../operations/request-parts.ts';
-import { operationTable } from '../client/table.ts';
+import { operationTable } from '../client/generated/table.ts';
 import { momentOf, type Moment } from '../calls/moment.ts';
 import type { Clock } from '../calls/transport.ts';
 import { ConnectionError } from '../contracts/errors.ts';

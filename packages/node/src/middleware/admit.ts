@@ -1,5 +1,6 @@
 import { DoorwardError } from '../contracts/errors.ts';
-import type { Doorward, Permission, Principal, VerifyOptions } from '../contracts/types.ts';
+import type { Doorward } from '../client/doorward.ts';
+import type { Permission, Principal, VerifyOptions } from '../contracts/types.ts';
 import { Answer, refusalsOf, type Refusals } from './answer.ts';
 import { refusalOf } from './failure.ts';
 import type { PermissionOptions } from './options.ts';

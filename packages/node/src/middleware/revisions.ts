@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Doorward } from '../contracts/types.ts';
+import type { Doorward } from '../client/doorward.ts';
 
 /**
  * The header of a response with the revision of a change that was made while the response was in progress (packages

@@ -1,4 +1,5 @@
-import type { Doorward, Principal } from '../contracts/types.ts';
+import type { Doorward } from '../client/doorward.ts';
+import type { Principal } from '../contracts/types.ts';
 import type { Answer } from './answer.ts';
 import type { Call } from './admit.ts';
 

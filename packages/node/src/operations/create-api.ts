@@ -1,5 +1,5 @@
-import type { Api } from '../client/api.ts';
-import { operationTable } from '../client/table.ts';
+import type { Api } from '../client/generated/api.ts';
+import { operationTable } from '../client/generated/table.ts';
 import type { CallOptions } from '../contracts/types.ts';
 import { FeedStream } from './follow.ts';
 import { invoke, type Caller, type InvokeOptions } from './invoke.ts';

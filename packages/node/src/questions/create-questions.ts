@@ -1,11 +1,11 @@
 import { ConnectionError, DoorwardError, ForbiddenError, TokenError } from '../contracts/errors.ts';
 import type { DecisionEvent, FallbackReason } from '../contracts/hooks.ts';
 import type { HookList } from '../calls/hook-list.ts';
+import type { Doorward } from '../client/doorward.ts';
 import type {
   BatchDecision,
   Context,
   Decision,
-  Doorward,
   ExplainedDecision,
   Permission,
   Question,

@@ -1,5 +1,5 @@
 import { decodeJwt } from 'jose';
-import { operationTable } from '../client/table.ts';
+import { operationTable } from '../client/generated/table.ts';
 import { invoke, type Caller, type InvokeOptions } from '../operations/invoke.ts';
 import { parseOperation } from '../operations/operation.ts';
 import { ApiError, TokenError } from '../contracts/errors.ts';

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { ConfigError, WebhookError } from '../contracts/errors.ts';
-import type { DoorwardEvent } from '../operations/operation-types.ts';
+import type { DoorwardEvent } from '../client/operation-types.ts';
 
 /** The body exactly as it arrived: a text or bytes. */
 export type WebhookBody = string | Uint8Array | ArrayBuffer;

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { WebhookError } from '../contracts/errors.ts';
-import type { DoorwardEvent, EventOf, EventType } from '../operations/operation-types.ts';
+import type { DoorwardEvent, EventOf, EventType } from '../client/operation-types.ts';
 import {
   assertWebhookSecrets,
   verifyWebhook,

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { tagNewUsers } from '../../../../examples/worker/src/worker.ts';
 import { roleIdOf } from '../../../server/src/schema/rights/built-in-ids.ts';
 import { createDoorward } from '../../src/node.ts';
-import type { Doorward } from '../../src/contracts/types.ts';
+import type { Doorward } from '../../src/client/doorward.ts';
 import { projectWithKey, serveApp, type ServiceUnderTest } from '../support/service.ts';
 
 /** examples/worker with the real service. */

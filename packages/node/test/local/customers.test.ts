@@ -19,7 +19,8 @@ import { composeDoorward, processPorts } from '../../src/doorward.ts';
 import { DoorwardError } from '../../src/contracts/errors.ts';
 import { guard } from '../../src/express.ts';
 import type { DecisionEvent } from '../../src/contracts/hooks.ts';
-import type { Doorward, Scope } from '../../src/contracts/types.ts';
+import type { Doorward } from '../../src/client/doorward.ts';
+import type { Scope } from '../../src/contracts/types.ts';
 import { serveApp, type ServiceUnderTest } from '../support/service.ts';
 
 /**

@@ -3,7 +3,8 @@ import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { composeDoorward } from '../../src/doorward.ts';
 import type { DecisionEvent, SnapshotEvent } from '../../src/contracts/hooks.ts';
-import type { Doorward, LocalOptions } from '../../src/contracts/types.ts';
+import type { Doorward } from '../../src/client/doorward.ts';
+import type { LocalOptions } from '../../src/contracts/types.ts';
 import { failure, hangUp, silence, success, type Step } from '../support/faulty-server.ts';
 import { keyId, projectId, signingServer, userId, type SigningServer } from '../support/signing-server.ts';
 

@@ -4,7 +4,8 @@ import { appToken } from '../../../server/test/support/sign-in/app-token.ts';
 import { createClient } from '../../src/client.ts';
 import { composeDoorward, processPorts } from '../../src/doorward.ts';
 import type { DecisionEvent } from '../../src/contracts/hooks.ts';
-import type { Doorward, DoorwardOptions } from '../../src/contracts/types.ts';
+import type { Doorward } from '../../src/client/doorward.ts';
+import type { DoorwardOptions } from '../../src/contracts/types.ts';
 import {
   projectWithKey,
   serveApp,

@@ -11,7 +11,8 @@ import {
 import { composeDoorward } from '../../src/doorward.ts';
 import { platformClock } from '../../src/options/platform.ts';
 import { TokenError } from '../../src/contracts/errors.ts';
-import type { Doorward, Scope } from '../../src/contracts/types.ts';
+import type { Doorward } from '../../src/client/doorward.ts';
+import type { Scope } from '../../src/contracts/types.ts';
 
 /**
  * Packages §8.3 with two real processes: rights change and keys end at one, a client decides locally from what the other

@@ -13,7 +13,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { instrument } from '../../src/otel.ts';
 import { createDoorward } from '../../src/node.ts';
-import type { Doorward } from '../../src/contracts/types.ts';
+import type { Doorward } from '../../src/client/doorward.ts';
 
 /** Recorders in place of an SDK: what a tracer and a meter are given, and what reaches the service. */
 

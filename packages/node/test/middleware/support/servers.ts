@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Doorward } from '../../../src/contracts/types.ts';
+import type { Doorward } from '../../../src/client/doorward.ts';
 
 /** An application behind the guards of one framework, on a real socket. */
 export interface GuardedServer {

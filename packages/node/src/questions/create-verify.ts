@@ -1,12 +1,13 @@
 import type { Clock } from '../calls/transport.ts';
 import { ConfigError } from '../contracts/errors.ts';
-import type { RemoteQuestions } from '../questions/remote-questions.ts';
+import type { RemoteQuestions } from './remote-questions.ts';
 import { isOfProject, scopeOption } from '../options/scope.ts';
-import type { Doorward, Principal, Scope, VerifyOptions } from '../contracts/types.ts';
-import { projectIssuer, systemIssuer, type Issuer } from './issuer.ts';
-import type { KeySets } from './key-sets.ts';
-import { principalOf } from './principal.ts';
-import { tokenError, typesOf, verifyOffline, type VerifiedToken } from './verify-token.ts';
+import type { Doorward } from '../client/doorward.ts';
+import type { Principal, Scope, VerifyOptions } from '../contracts/types.ts';
+import { projectIssuer, systemIssuer, type Issuer } from '../tokens/issuer.ts';
+import type { KeySets } from '../tokens/key-sets.ts';
+import { principalOf } from '../tokens/principal.ts';
+import { tokenError, typesOf, verifyOffline, type VerifiedToken } from '../tokens/verify-token.ts';
 
 interface VerifySettings {
   readonly url: string;

@@ -1,5 +1,5 @@
-import type { components } from '../client/openapi.ts';
-import type { operationTable } from '../client/table.ts';
+import type { components } from './generated/openapi.ts';
+import type { operationTable } from './generated/table.ts';
 import type { CallOptions } from '../contracts/types.ts';
 
 /* Types of operations and events, from the generated OpenAPI types. */
