@@ -68,7 +68,7 @@ describe('the imports of files', () => {
     expect(circles).toEqual([]);
   });
 
-  it.each(['server', 'browser', 'react', 'decision', 'node'])(
+  it.each(['server', 'browser', 'react', 'decision', 'node', 'cli'])(
     'form no circle between folders of %s, with those of types',
     (name) => {
       expect(circlesOf(foldersOf(`packages/${name}/src`))).toEqual([]);

@@ -1,4 +1,5 @@
 import type { Run } from './run.ts';
+import type { Options } from './settings/options.ts';
 
 /** What a command declares: the program, its help and its completion are derived from the list of these. */
 export interface Command {
@@ -17,27 +18,4 @@ export interface Command {
   readonly ownsSignals?: true;
   /** Answers the exit code; nothing: 0. */
   readonly run: (run: Run, args: readonly string[], options: Options) => Promise<number | void>;
-}
-
-/** Options of one command, by their name in camel case. */
-export class Options {
-  readonly #values: Readonly<Record<string, unknown>>;
-
-  constructor(values: Readonly<Record<string, unknown>>) {
-    this.#values = values;
-  }
-
-  text(name: string): string | undefined {
-    const value = this.#values[name];
-    return typeof value === 'string' ? value : undefined;
-  }
-
-  flag(name: string): boolean {
-    return this.#values[name] === true;
-  }
-
-  list(name: string): readonly string[] {
-    const value = this.#values[name];
-    return Array.isArray(value) ? (value as string[]) : [];
-  }
 }

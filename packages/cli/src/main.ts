@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { main } from './cli.ts';
 import { exitCodes } from './exit-codes.ts';
-import { installedService } from './installation/installed-service.ts';
+import { installedService } from './environment/installed-service.ts';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {

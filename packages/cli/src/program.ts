@@ -1,7 +1,8 @@
 import { Command as Program, CommanderError, Option } from 'commander';
-import { Options, type Command } from './command.ts';
+import type { Command } from './command.ts';
+import { Options } from './settings/options.ts';
 import { usageFault } from './fault.ts';
-import type { Output } from './io.ts';
+import type { Output } from './environment/io.ts';
 import { globalOptions } from './settings/flags.ts';
 
 /** The command that was asked for, with its arguments and options. */

@@ -1,5 +1,5 @@
-import type { Interruption } from './interruption.ts';
-import type { Io } from './io.ts';
+import type { Interruption } from './environment/interruption.ts';
+import type { Io } from './environment/io.ts';
 import { Connection } from './service/connection.ts';
 import { RequestLog } from './service/request-log.ts';
 import type { Flags } from './settings/flags.ts';

@@ -1,5 +1,5 @@
 import type { Context } from '@doorward/node';
-import type { Options } from '../command.ts';
+import type { Options } from '../settings/options.ts';
 import { usageFault } from '../fault.ts';
 import { jsonObject } from '../input/json-input.ts';
 import type { Run } from '../run.ts';

@@ -2,7 +2,7 @@ import type { Client } from '@doorward/node/client';
 import { exitCodes } from '../exit-codes.ts';
 import { Fault, usageFault } from '../fault.ts';
 import { isId } from '../settings/scope-text.ts';
-import { suggestion } from '../input/nearest.ts';
+import { suggestion } from '../nearest.ts';
 
 /** Whose rights are in question; undefined: those of the caller. */
 type Subject = { readonly userId: string } | undefined;

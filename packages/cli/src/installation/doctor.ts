@@ -4,7 +4,8 @@ import { visible } from '../output/text.ts';
 import type { Run } from '../run.ts';
 import { serviceUrl } from '../settings/settings.ts';
 import { lookFromOutside } from './outside.ts';
-import { environmentOf, environmentOptions, withPrograms, type Check } from './programs.ts';
+import { withPrograms, type Check } from '../environment/programs.ts';
+import { environmentOf, environmentOptions } from './service-environment.ts';
 
 const colors = { ok: 32, warn: 33, fail: 31, skip: 90 } as const;
 

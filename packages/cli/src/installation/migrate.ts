@@ -1,7 +1,8 @@
 import type { Command } from '../command.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { usageFault } from '../fault.ts';
-import { environmentOf, environmentOptions, withPrograms } from './programs.ts';
+import { withPrograms } from '../environment/programs.ts';
+import { environmentOf, environmentOptions } from './service-environment.ts';
 
 export const migrate: Command = {
   path: ['migrate'],

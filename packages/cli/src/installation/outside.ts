@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { connect } from 'node:tls';
-import type { Check } from './programs.ts';
+import type { Check } from '../environment/programs.ts';
 
 interface OutsideParts {
   readonly url: string;

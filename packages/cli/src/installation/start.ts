@@ -2,7 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from '../command.ts';
 import { usageFault } from '../fault.ts';
 import { openBrowser } from '../session/browser-sign-in.ts';
-import { environmentOf, environmentOptions, withPrograms } from './programs.ts';
+import { withPrograms } from '../environment/programs.ts';
+import { environmentOf, environmentOptions } from './service-environment.ts';
 
 export const start: Command = {
   path: ['start'],

@@ -1,9 +1,9 @@
-import type { Options } from '../command.ts';
+import type { Options } from '../settings/options.ts';
 import { usageFault } from '../fault.ts';
 import { fileText, parsedObject } from '../input/json-input.ts';
 import { readSecret, readStdin } from '../input/prompt.ts';
 import type { Run } from '../run.ts';
-import { suggestion } from '../input/nearest.ts';
+import { suggestion } from '../nearest.ts';
 import type { FieldKind, Noun } from './noun.ts';
 
 export const fieldOptions = {

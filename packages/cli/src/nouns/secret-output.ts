@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { Options } from '../command.ts';
+import type { Options } from '../settings/options.ts';
 import { usageFault } from '../fault.ts';
 import type { Column, Row } from '../output/table.ts';
 import type { Run } from '../run.ts';

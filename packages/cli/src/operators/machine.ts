@@ -1,12 +1,8 @@
-import type { Options } from '../command.ts';
+import type { Options } from '../settings/options.ts';
 import { Fault } from '../fault.ts';
 import { confirm } from '../input/confirm.ts';
-import {
-  environmentOf,
-  isServiceInstalled,
-  withPrograms,
-  type OperatorRow,
-} from '../installation/programs.ts';
+import { isServiceInstalled, withPrograms, type OperatorRow } from '../environment/programs.ts';
+import { environmentOf } from '../installation/service-environment.ts';
 import type { Column, Row } from '../output/table.ts';
 import { visible } from '../output/text.ts';
 import type { Run } from '../run.ts';

@@ -1,10 +1,11 @@
 import type { Client } from '@doorward/node/client';
-import type { Command, Options } from '../command.ts';
+import type { Command } from '../command.ts';
+import type { Options } from '../settings/options.ts';
 import { usageFault } from '../fault.ts';
 import { assertCanConfirm } from '../input/confirm.ts';
 import { makeChange } from '../nouns/change.ts';
 import { plain } from '../nouns/noun.ts';
-import { environmentOptions } from '../installation/programs.ts';
+import { environmentOptions } from '../installation/service-environment.ts';
 import type { Row } from '../output/table.ts';
 import type { Run } from '../run.ts';
 import {

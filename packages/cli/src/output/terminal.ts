@@ -3,7 +3,7 @@ import { errorJson, errorLines } from './error-form.ts';
 import { record, separated, table, type Column, type Row } from './table.ts';
 import { visible, visibleJson } from './text.ts';
 import type { ShownFault } from '../fault.ts';
-import type { Io, Output } from '../io.ts';
+import type { Io, Output } from '../environment/io.ts';
 
 interface OutputFlags {
   readonly json: boolean;

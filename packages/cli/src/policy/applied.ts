@@ -1,5 +1,5 @@
 import type { components } from '@doorward/node';
-import type { Options } from '../command.ts';
+import type { Options } from '../settings/options.ts';
 import { openNewFile } from '../nouns/secret-output.ts';
 import { visible } from '../output/text.ts';
 import type { Run } from '../run.ts';

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Command, Options } from '../command.ts';
+import type { Command } from '../command.ts';
+import type { Options } from '../settings/options.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { assertCanConfirm, confirm } from '../input/confirm.ts';
 import type { Run } from '../run.ts';

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { Command, Options } from '../command.ts';
+import type { Command } from '../command.ts';
+import type { Options } from '../settings/options.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { usageFault } from '../fault.ts';
 import type { Run } from '../run.ts';

@@ -1,5 +1,5 @@
 import { usageFault } from '../fault.ts';
-import type { Env } from '../io.ts';
+import type { Env } from '../environment/io.ts';
 
 type PlaceOf = (path: string) => string | undefined;
 

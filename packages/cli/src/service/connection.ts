@@ -1,9 +1,10 @@
 import type { Doorward, Scope } from '@doorward/node';
 import type { Client } from '@doorward/node/client';
+import type { Protect } from '../environment/interruption.ts';
 import { notSignedIn } from '../fault.ts';
 import type { Flags } from '../settings/flags.ts';
 import type { Identity, Settings } from '../settings/settings.ts';
-import { tokensOf, type Protect, type TokenSource } from '../session/tokens.ts';
+import { tokensOf, type TokenSource } from './tokens.ts';
 import type { RequestLog } from './request-log.ts';
 import { lookUpScope } from './scope-lookup.ts';
 

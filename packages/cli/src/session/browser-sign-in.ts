@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exitCodes } from '../exit-codes.ts';
 import { Fault } from '../fault.ts';
-import type { Env } from '../io.ts';
+import type { Env } from '../environment/io.ts';
 
 const WAIT_MS = 5 * 60_000;
 

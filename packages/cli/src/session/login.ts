@@ -1,11 +1,12 @@
-import type { Command, Options } from '../command.ts';
+import type { Command } from '../command.ts';
+import type { Options } from '../settings/options.ts';
 import { usageFault } from '../fault.ts';
 import { askSecret, askText, readSecret } from '../input/prompt.ts';
 import { visible } from '../output/text.ts';
 import type { Run } from '../run.ts';
 import type { Credential } from '../settings/profiles.ts';
 import { scopeText } from '../settings/scope-text.ts';
-import { sessionTokens } from './tokens.ts';
+import { sessionTokens } from '../service/tokens.ts';
 import { beginAttempt, openBrowser } from './browser-sign-in.ts';
 import { deviceSignIn, usesDevice } from './device-sign-in.ts';
 

@@ -1,6 +1,6 @@
 import { usageFault } from '../fault.ts';
-import { suggestion } from '../input/nearest.ts';
-import type { Options } from '../command.ts';
+import { suggestion } from '../nearest.ts';
+import type { Options } from './options.ts';
 
 /** Flags that every command has. */
 export const globalOptions = {

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { usageFault } from '../fault.ts';
-import type { Env } from '../io.ts';
+import type { Env } from '../environment/io.ts';
 import { withLock } from './file-lock.ts';
 import { readJson, readPrivate, writePrivate } from './private-file.ts';
 

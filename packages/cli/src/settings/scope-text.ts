@@ -1,5 +1,5 @@
 import type { Scope } from '@doorward/node';
-import { suggestion } from '../input/nearest.ts';
+import { suggestion } from '../nearest.ts';
 import { usageFault } from '../fault.ts';
 
 const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';

@@ -1,6 +1,6 @@
 import type { Scope } from '@doorward/node';
 import { notSignedIn, usageFault } from '../fault.ts';
-import type { Env } from '../io.ts';
+import type { Env } from '../environment/io.ts';
 import type { Flags } from './flags.ts';
 import { assertProfileName, Profiles, type Credential } from './profiles.ts';
 import { parseScope } from './scope-text.ts';

@@ -2,7 +2,7 @@ import type { Command } from '../command.ts';
 import { notSignedIn, usageFault } from '../fault.ts';
 import { assertCanConfirm, confirm } from '../input/confirm.ts';
 import { jsonObject } from '../input/json-input.ts';
-import { suggestion } from '../input/nearest.ts';
+import { suggestion } from '../nearest.ts';
 import { operationOf } from '../nouns/invoke.ts';
 import type { OperationName } from '../nouns/noun.ts';
 import type { Run } from '../run.ts';

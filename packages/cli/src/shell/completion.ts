@@ -1,6 +1,6 @@
 import type { Command } from '../command.ts';
 import { usageFault } from '../fault.ts';
-import { suggestion } from '../input/nearest.ts';
+import { suggestion } from '../nearest.ts';
 import type { Run } from '../run.ts';
 import { colors, globalOptions } from '../settings/flags.ts';
 import { operationNames } from './api.ts';

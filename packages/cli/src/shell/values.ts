@@ -1,7 +1,8 @@
 import type { Client } from '@doorward/node/client';
-import { Options, type Command } from '../command.ts';
+import type { Command } from '../command.ts';
+import { Options } from '../settings/options.ts';
 import { operationOf, type Page } from '../nouns/invoke.ts';
-import type { Io } from '../io.ts';
+import type { Io } from '../environment/io.ts';
 import type { Noun } from '../nouns/noun.ts';
 import { allNouns } from '../nouns/nouns.ts';
 import { createRun, type Run } from '../run.ts';

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { certificateFor } from '../../../server/test/support/app/certificate.ts';
 import { preparedDataDir } from '../../../server/test/support/databases/prepared-data.ts';
 import { freePort, startService, type Service } from '../../../../scripts/service.ts';
-import type { Programs } from '../../src/installation/programs.ts';
+import type { Programs } from '../../src/environment/programs.ts';
 import { builtPrograms } from '../support/machine/built-programs.ts';
 import { checksOf, named } from '../support/machine/checks.ts';
 import { doorward } from '../support/run/doorward.ts';

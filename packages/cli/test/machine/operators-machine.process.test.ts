@@ -4,7 +4,7 @@ import { PGlite } from '@electric-sql/pglite';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { preparedDataDir } from '../../../server/test/support/databases/prepared-data.ts';
 import { callOrThrow, signUp, startService } from '../../../../scripts/service.ts';
-import type { Programs } from '../../src/installation/programs.ts';
+import type { Programs } from '../../src/environment/programs.ts';
 import { builtPrograms } from '../support/machine/built-programs.ts';
 import { doorward, startDoorward } from '../support/run/doorward.ts';
 import { emptyFolder } from '../support/folder.ts';

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { OperatorRow } from '../../src/installation/programs.ts';
+import type { OperatorRow } from '../../src/environment/programs.ts';
 import { doorward, startDoorward } from '../support/run/doorward.ts';
 import { emptyFolder } from '../support/folder.ts';
 import type { How } from '../support/run/how.ts';

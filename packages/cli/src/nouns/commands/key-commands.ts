@@ -1,4 +1,5 @@
-import type { Command, Options } from '../../command.ts';
+import type { Command } from '../../command.ts';
+import type { Options } from '../../settings/options.ts';
 import { usageFault } from '../../fault.ts';
 import type { Row } from '../../output/table.ts';
 import type { Run } from '../../run.ts';

@@ -1,4 +1,5 @@
-import type { Command, Options } from '../../command.ts';
+import type { Command } from '../../command.ts';
+import type { Options } from '../../settings/options.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { shownFault, usageFault } from '../../fault.ts';
 import { visible } from '../../output/text.ts';

@@ -3,7 +3,7 @@ import type { ReferenceFault } from '@doorward/decision/document';
 import type { $ZodIssue, JSONSchema } from 'zod/v4/core';
 import { exitCodes } from '../../exit-codes.ts';
 import { Fault, type FaultDetail } from '../../fault.ts';
-import { suggestion } from '../../input/nearest.ts';
+import { suggestion } from '../../nearest.ts';
 import type { PolicyFile } from '../policy-file.ts';
 
 const MAX_DETAILS = 20;

@@ -1,5 +1,5 @@
 import { usageFault } from '../../fault.ts';
-import { suggestion } from '../../input/nearest.ts';
+import { suggestion } from '../../nearest.ts';
 import type { PolicyFile } from '../policy-file.ts';
 
 type Value = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-import type { Programs } from '../../../src/installation/programs.ts';
+import type { Programs } from '../../../src/environment/programs.ts';
 
 const unexpected = (): Promise<never> => Promise.reject(new Error('The test does not expect this call.'));
 

@@ -1,7 +1,7 @@
 import { PassThrough, Writable } from 'node:stream';
 import { main } from '../../../src/cli.ts';
-import type { InstalledService } from '../../../src/installation/programs.ts';
-import type { Output } from '../../../src/io.ts';
+import type { InstalledService } from '../../../src/environment/programs.ts';
+import type { Output } from '../../../src/environment/io.ts';
 import { environmentOf, type How } from './how.ts';
 import { RecordedOutput, type Ended } from './recorded-output.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Programs } from '../../../src/installation/programs.ts';
+import type { Programs } from '../../../src/environment/programs.ts';
 
 export interface How {
   readonly env?: Readonly<Record<string, string>>;

@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Protect } from './session/tokens.ts';
 
 const LONGEST_WAIT_MS = 2000;
+
+/** Work that Ctrl-C must not cut: a refresh token that was used and not stored ends the sign-in. */
+export type Protect = <T>(work: Promise<T>) => Promise<T>;
 
 /** Ends one run on Ctrl-C, after waiting up to two seconds for protected work. */
 export class Interruption {

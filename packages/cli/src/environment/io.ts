@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import type { InstalledService } from './installation/programs.ts';
+import type { InstalledService } from './programs.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
 

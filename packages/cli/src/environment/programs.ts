@@ -1,9 +1,6 @@
 import { exitCodes } from '../exit-codes.ts';
 import { Fault } from '../fault.ts';
-import type { Options } from '../command.ts';
-import { fileText } from '../input/json-input.ts';
-import type { Env } from '../io.ts';
-import type { Run } from '../run.ts';
+import type { Env, Io } from './io.ts';
 
 interface MigrationReport {
   readonly migrations: readonly { readonly name: string; readonly state: 'applied' | 'pending' }[];
@@ -68,7 +65,7 @@ export interface InstalledService {
 }
 
 /** Whether the service is installed alongside this program. */
-export const isServiceInstalled = ({ service }: Pick<Run, 'service'>): Promise<boolean> =>
+export const isServiceInstalled = ({ service }: Pick<Io, 'service'>): Promise<boolean> =>
   service.programs().then(
     () => true,
     () => false,
@@ -76,7 +73,7 @@ export const isServiceInstalled = ({ service }: Pick<Run, 'service'>): Promise<b
 
 /** Calls one of the programs. @throws Fault with the exit code of what is wrong */
 export async function withPrograms<T>(
-  { service }: Pick<Run, 'service'>,
+  { service }: Pick<Io, 'service'>,
   work: (programs: Programs) => Promise<T>,
 ): Promise<T> {
   const programs = await service.programs();
@@ -117,22 +114,4 @@ function refusedOperator({ fault, message }: OperatorRefused): Fault {
   const hint =
     fault === 'last' ? 'add another operator first; --yes removes this one all the same' : undefined;
   return new Fault(exitCodes.conflict, 'CONFLICT', message, hint);
-}
-
-export const environmentOptions = {
-  '--env-file <file>': 'variables of the service; those of the environment win',
-  '--data-dir <folder>': 'of the embedded database, in place of DATA_DIR',
-};
-
-/** The configuration of the service: flags before the environment before the file. */
-export async function environmentOf(run: Pick<Run, 'env' | 'cwd'>, options: Options): Promise<Env> {
-  const given = { DATA_DIR: options.text('dataDir'), PORT: options.text('port'), HOST: options.text('host') };
-  const flags = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-  return { ...(await fileVariables(run, options.text('envFile'))), ...run.env, ...flags };
-}
-
-async function fileVariables(run: Pick<Run, 'cwd'>, path: string | undefined): Promise<Env> {
-  if (path === undefined) return {};
-  const { parseEnv } = await import('node:util');
-  return parseEnv(await fileText(run, '--env-file', path));
 }

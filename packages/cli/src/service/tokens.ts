@@ -1,5 +1,6 @@
 import type { Scope } from '@doorward/node';
 import type { Client } from '@doorward/node/client';
+import type { Protect } from '../environment/interruption.ts';
 import { notSignedIn } from '../fault.ts';
 import type { Profiles, SessionTokens } from '../settings/profiles.ts';
 import type { Identity } from '../settings/settings.ts';
@@ -14,9 +15,6 @@ interface Held {
 
 /** A token lives for minutes, and a run may be longer. */
 const RENEWED_AT = 0.8;
-
-/** Work that must not be cut by Ctrl-C: a refresh token that was used and not stored ends the sign-in. */
-export type Protect = <T>(work: Promise<T>) => Promise<T>;
 
 interface TokenParts {
   /** Without a token of its own. */
