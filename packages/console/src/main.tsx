@@ -11,7 +11,7 @@ import './styles/frame.css';
 import { Crash } from './frame/notices/crash.tsx';
 import { applyTheme } from './frame/menus/theme.ts';
 import { router } from './router.tsx';
-import { SessionGate } from './session/sign-in/session-gate.tsx';
+import { SessionGate } from './session-gate.tsx';
 import { readAgainAfterSignIn } from './session/read-again.ts';
 import { demandSecondFactor, endSession, isRefused, renew } from './session/session.ts';
 

@@ -11,7 +11,7 @@ import type { Api } from '@doorward/node/client';
 import { common } from '../i18n/common.ts';
 import { useTexts } from '../i18n/language.ts';
 import { client, inSession, withProof } from '../session/session.ts';
-import { satisfied } from '../session/demands/demands.ts';
+import { satisfied } from '../session/demands.ts';
 import { announce } from '../ui/announcer.tsx';
 import { expect, type Expectation } from './expectation.ts';
 import { refresh, takeOver, untilRowIsRead, type RowKey } from './refresh.ts';

@@ -1,7 +1,7 @@
 import { useRef, useState } from 'react';
 import { useQueryClient } from '@tanstack/react-query';
 import type { Api } from '@doorward/node/client';
-import { isDemand, satisfied } from '../session/demands/demands.ts';
+import { isDemand, satisfied } from '../session/demands.ts';
 import { client, endSession, inSession, isRefused } from '../session/session.ts';
 import { refresh } from './refresh.ts';
 

@@ -1,14 +1,15 @@
 import { useCallback, useMemo, useState } from 'react';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useList } from '../api/use-api.ts';
-import { AsRequest } from '../ui/as-request.tsx';
+import { AsRequest } from './tables/as-request.tsx';
 import { common } from '../i18n/common.ts';
 import { useTexts } from '../i18n/language.ts';
 import { idOf, keyOf } from '../scopes/scope.ts';
 import { useRights, useScope } from '../scopes/use-scope.ts';
 import { ListFoot } from '../ui/tables/list-foot.tsx';
 import { download } from '../ui/dialogs/secret-dialog.tsx';
-import { Empty, Failure, Forbidden, Skeleton } from '../ui/states.tsx';
+import { Failure, Forbidden } from '../scopes/failure.tsx';
+import { Empty, Skeleton } from '../ui/states.tsx';
 import { Table, type Column, type Sort } from '../ui/tables/table.tsx';
 import { BuiltInSwitch } from './tables/built-in-switch.tsx';
 import { BulkBar, useBulkActs } from './tables/bulk.tsx';

@@ -1,7 +1,6 @@
 import { useQueries } from '@tanstack/react-query';
 import { client } from '../session/session.ts';
 import { useRead } from '../api/use-api.ts';
-import type { FrameTexts } from '../frame/texts/frame-texts.ts';
 import { installation, type Scope } from './scope.ts';
 
 /** A scope with the name by which the user knows it. */
@@ -28,7 +27,10 @@ async function grantedTo(
 export function useScopes({
   personalAccount,
   installation: installationName,
-}: Pick<FrameTexts, 'personalAccount' | 'installation'>): {
+}: {
+  readonly personalAccount: string;
+  readonly installation: string;
+}): {
   readonly scopes: readonly NamedScope[];
   readonly isLoading: boolean;
   readonly error: Error | null;

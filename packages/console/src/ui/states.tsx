@@ -1,10 +1,6 @@
-import { useContext, useEffect, useState, type ReactNode } from 'react';
-import { Link } from '@tanstack/react-router';
-import { DoorwardError } from '@doorward/node/client';
+import { useEffect, useState, type ReactNode } from 'react';
 import { common } from '../i18n/common.ts';
 import { useTexts } from '../i18n/language.ts';
-import { ScopeContext, useRights } from '../scopes/use-scope.ts';
-import { ErrorBox } from './error-box.tsx';
 
 const SKELETON_AFTER_MS = 150;
 
@@ -34,45 +30,4 @@ export function Empty({ title, children }: { readonly title: string; readonly ch
       {children}
     </div>
   );
-}
-
-/** A page that the user may not read; it names the permission that is missing, and leads to why. */
-export function Forbidden({ permission }: { readonly permission: string }) {
-  const t = useTexts(common);
-  const scope = useContext(ScopeContext);
-  const { can } = useRights(scope);
-  const mayAsk = scope !== null && scope.tenant !== 'account' && can('Authorization:Explain');
-  const [resource, action] = permission.split(':');
-  return (
-    <div className="empty">
-      <h1>{t.forbidden}</h1>
-      <p>
-        {t.missingPermission} <code>{permission}</code>
-      </p>
-      {scope && mayAsk && (
-        <Link
-          to="/$tenant/$id/$page"
-          params={{ ...scope, page: 'why' }}
-          search={{ resource: resource ?? '', action: action ?? '' }}
-        >
-          {t.why}
-        </Link>
-      )}
-    </div>
-  );
-}
-
-/** The failure of a read; a refusal names the permission instead. */
-export function Failure({
-  error,
-  permission,
-  onRetry,
-}: {
-  readonly error: unknown;
-  readonly permission?: string | undefined;
-  readonly onRetry?: () => unknown;
-}) {
-  if (permission && error instanceof DoorwardError && error.code === 'FORBIDDEN')
-    return <Forbidden permission={permission} />;
-  return <ErrorBox error={error} {...(onRetry ? { onRetry } : {})} />;
 }

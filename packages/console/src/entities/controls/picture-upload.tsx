@@ -6,7 +6,7 @@ import { useTexts } from '../../i18n/language.ts';
 import '../../styles/pictures.css';
 import { announce } from '../../ui/announcer.tsx';
 import { dataAddress } from '../../ui/data-address.ts';
-import { ErrorBox } from '../../ui/error-box.tsx';
+import { ErrorBox } from '../../session/error-box.tsx';
 import { Field } from '../../ui/field.tsx';
 
 /** A picture that the service stores; the user can replace or remove it. It is saved as soon as a file is chosen. */

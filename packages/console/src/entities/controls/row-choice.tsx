@@ -4,7 +4,7 @@ import { common } from '../../i18n/common.ts';
 import { formatNumber } from '../../i18n/format.ts';
 import { useLanguage, useTexts } from '../../i18n/language.ts';
 import { useRights, useScope } from '../../scopes/use-scope.ts';
-import { ErrorBox } from '../../ui/error-box.tsx';
+import { ErrorBox } from '../../session/error-box.tsx';
 import { targetOf } from '../declarations/entity.ts';
 import type { Choice, FormField } from '../declarations/form-field.ts';
 import { formTexts } from '../declarations/form-texts.ts';

@@ -19,10 +19,6 @@ interface FormTexts {
   readonly newKey: string;
   readonly conditional: string;
   readonly noJson: string;
-  readonly secret: string;
-  readonly secretOnce: string;
-  readonly secretKept: string;
-  readonly download: string;
 }
 
 export const formTexts: Texts<FormTexts> = {
@@ -44,11 +40,6 @@ export const formTexts: Texts<FormTexts> = {
     newKey: 'The new API key',
     conditional: 'under a condition',
     noJson: 'Not valid JSON.',
-    secret: 'Your secret',
-    secretOnce:
-      'It is shown only now. Copy or download it, and keep it where your other secrets are; then you can close this.',
-    secretKept: 'I have stored it',
-    download: 'Download',
   },
   de: {
     required: 'Das wird benötigt.',
@@ -68,11 +59,6 @@ export const formTexts: Texts<FormTexts> = {
     newKey: 'Der neue API-Schlüssel',
     conditional: 'unter einer Bedingung',
     noJson: 'Das ist kein JSON.',
-    secret: 'Ihr Geheimnis',
-    secretOnce:
-      'Es wird nur jetzt gezeigt. Kopieren Sie es oder laden Sie es herunter, und bewahren Sie es bei Ihren anderen Geheimnissen auf; dann können Sie dies schließen.',
-    secretKept: 'Ich habe es gespeichert',
-    download: 'Herunterladen',
   },
   es: {
     required: 'Esto es necesario.',
@@ -92,11 +78,6 @@ export const formTexts: Texts<FormTexts> = {
     newKey: 'La nueva clave de API',
     conditional: 'con una condición',
     noJson: 'Esto no es JSON.',
-    secret: 'Su secreto',
-    secretOnce:
-      'Solo se muestra ahora. Cópielo o descárguelo, y guárdelo donde estén sus otros secretos; entonces puede cerrar esto.',
-    secretKept: 'Lo he guardado',
-    download: 'Descargar',
   },
   fr: {
     required: 'Ceci est nécessaire.',
@@ -117,10 +98,5 @@ export const formTexts: Texts<FormTexts> = {
     newKey: 'La nouvelle clé d’API',
     conditional: 'sous une condition',
     noJson: 'Ce n’est pas du JSON.',
-    secret: 'Votre secret',
-    secretOnce:
-      'Il n’est affiché que maintenant. Copiez-le ou téléchargez-le, et conservez-le avec vos autres secrets ; vous pourrez alors fermer ceci.',
-    secretKept: 'Je l’ai conservé',
-    download: 'Télécharger',
   },
 };

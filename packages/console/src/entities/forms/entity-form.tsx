@@ -6,7 +6,7 @@ import { common } from '../../i18n/common.ts';
 import { useTexts } from '../../i18n/language.ts';
 import { announce } from '../../ui/announcer.tsx';
 import { Dialog } from '../../ui/dialogs/dialog.tsx';
-import { ErrorBox } from '../../ui/error-box.tsx';
+import { ErrorBox } from '../../session/error-box.tsx';
 import { Control } from '../controls/control.tsx';
 import type { FormField, Values } from '../declarations/form-field.ts';
 import type { Impact } from '../declarations/entity.ts';

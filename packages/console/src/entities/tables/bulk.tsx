@@ -5,7 +5,7 @@ import { formatNumber, plural } from '../../i18n/format.ts';
 import { useTexts } from '../../i18n/language.ts';
 import { useRights, useScope } from '../../scopes/use-scope.ts';
 import { Dialog } from '../../ui/dialogs/dialog.tsx';
-import { ErrorBox } from '../../ui/error-box.tsx';
+import { ErrorBox } from '../../session/error-box.tsx';
 import {
   targetOf,
   type BulkAct,

@@ -1,6 +1,6 @@
 import type { Texts } from '../../i18n/language.ts';
 
-export interface FrameTexts {
+interface FrameTexts {
   readonly home: string;
   readonly skip: string;
   readonly menu: string;

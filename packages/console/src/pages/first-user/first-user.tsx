@@ -4,7 +4,7 @@ import { useMutation } from '@tanstack/react-query';
 import { formatNumber } from '../../i18n/format.ts';
 import { language, useTexts } from '../../i18n/language.ts';
 import { acceptTokens, noteSignIn, publicClient } from '../../session/session.ts';
-import { ErrorBox } from '../../ui/error-box.tsx';
+import { ErrorBox } from '../../session/error-box.tsx';
 import { Field } from '../../ui/field.tsx';
 import { settleFirstUser, useFirstUserLink } from './first-user-link.ts';
 import { firstUserTexts } from './first-user-texts.ts';

@@ -3,7 +3,7 @@ import { targetOf } from '../../entities/declarations/entity.ts';
 import { useTexts } from '../../i18n/language.ts';
 import { idOf } from '../../scopes/scope.ts';
 import { useScope } from '../../scopes/use-scope.ts';
-import { ErrorBox } from '../../ui/error-box.tsx';
+import { ErrorBox } from '../../session/error-box.tsx';
 import { download } from '../../ui/dialogs/secret-dialog.tsx';
 import { auditTexts } from './audit-texts.ts';
 

@@ -8,7 +8,7 @@ import {
 import { useQuestion } from '../../api/use-api.ts';
 import { formatNumber, plural } from '../../i18n/format.ts';
 import { useTexts, type Texts } from '../../i18n/language.ts';
-import { ErrorBox } from '../../ui/error-box.tsx';
+import { ErrorBox } from '../../session/error-box.tsx';
 
 interface Forms {
   readonly one: string;

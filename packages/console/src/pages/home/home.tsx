@@ -5,7 +5,8 @@ import { frameTexts } from '../../frame/texts/frame-texts.ts';
 import { readSetting } from '../../settings.ts';
 import { isSameScope, keyOf, scopeOf } from '../../scopes/scope.ts';
 import { useScopes, type NamedScope } from '../../scopes/use-scopes.ts';
-import { Failure, Skeleton } from '../../ui/states.tsx';
+import { Failure } from '../../scopes/failure.tsx';
+import { Skeleton } from '../../ui/states.tsx';
 
 const texts: Texts<{
   readonly title: string;

@@ -5,7 +5,8 @@ import { useTexts, type Texts } from '../../i18n/language.ts';
 import type { Scope } from '../../scopes/scope.ts';
 import { useRights } from '../../scopes/use-scope.ts';
 import { Facts } from '../../ui/facts.tsx';
-import { Failure, Forbidden, Skeleton } from '../../ui/states.tsx';
+import { Failure, Forbidden } from '../../scopes/failure.tsx';
+import { Skeleton } from '../../ui/states.tsx';
 import { Time } from '../../ui/times/time.tsx';
 
 const PERMISSION = 'Installation:Query';

@@ -5,7 +5,8 @@ import { useLanguage, useTexts, type Texts } from '../../i18n/language.ts';
 import { useMe } from '../../scopes/use-scopes.ts';
 import { signOut } from '../../session/session.ts';
 import '../../styles/own.css';
-import { Failure, Skeleton } from '../../ui/states.tsx';
+import { Failure } from '../../scopes/failure.tsx';
+import { Skeleton } from '../../ui/states.tsx';
 import { ownPages } from './pages.ts';
 
 const navigation: Texts<string> = {

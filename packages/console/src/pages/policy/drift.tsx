@@ -2,7 +2,7 @@ import { useRead } from '../../api/use-api.ts';
 import { targetOf } from '../../entities/declarations/entity.ts';
 import { useTexts } from '../../i18n/language.ts';
 import { useRights, useScope } from '../../scopes/use-scope.ts';
-import { Failure } from '../../ui/states.tsx';
+import { Failure } from '../../scopes/failure.tsx';
 import { ChangedRows } from './changed-rows.tsx';
 import { projectIdOf } from './project-id.ts';
 import { policyTexts } from './policy-texts.ts';

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { useTexts, type Texts } from '../../i18n/language.ts';
-import { ErrorBox } from '../../ui/error-box.tsx';
+import { ErrorBox } from '../error-box.tsx';
 import { askForPasskey, hasPasskeys } from './passkey.ts';
 import { acceptTokens, formerSession, inTurn, noteSignIn, publicClient, withProof } from '../session.ts';
 

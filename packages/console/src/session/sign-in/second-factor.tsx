@@ -1,7 +1,7 @@
 import { useState, type FormEvent } from 'react';
 import { useMutation } from '@tanstack/react-query';
 import { useTexts } from '../../i18n/language.ts';
-import { ErrorBox } from '../../ui/error-box.tsx';
+import { ErrorBox } from '../error-box.tsx';
 import { Field } from '../../ui/field.tsx';
 import { PasskeyButton } from './passkey-button.tsx';
 import { acceptTokens, inTurn, isRefused, withProof } from '../session.ts';

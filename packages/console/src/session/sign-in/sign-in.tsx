@@ -2,7 +2,7 @@ import { useState, type FormEvent } from 'react';
 import { DoorwardError, type Api, type components } from '@doorward/node/client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useTexts } from '../../i18n/language.ts';
-import { ErrorBox } from '../../ui/error-box.tsx';
+import { ErrorBox } from '../error-box.tsx';
 import { Field } from '../../ui/field.tsx';
 import { FailedSignIn, OtherWays } from './other-ways.tsx';
 import { PasskeyButton } from './passkey-button.tsx';

@@ -1,9 +1,9 @@
 import { useState } from 'react';
-import { formTexts } from '../../entities/declarations/form-texts.ts';
 import { common } from '../../i18n/common.ts';
 import { useTexts } from '../../i18n/language.ts';
 import { CopyButton } from '../copy-button.tsx';
 import { Dialog } from './dialog.tsx';
+import { secretTexts } from './secret-texts.ts';
 
 /** A secret that is shown once. The dialog closes after it was copied or downloaded and the user says that they stored it. */
 export function SecretDialog({
@@ -18,14 +18,14 @@ export function SecretDialog({
   readonly secret: string;
   readonly onClose: () => void;
 }) {
-  const t = useTexts(formTexts);
+  const t = useTexts(secretTexts);
   const c = useTexts(common);
   const [isTaken, setTaken] = useState(false);
   return (
-    <Dialog title={title ?? t.secret} onClose={() => undefined} isLocked>
+    <Dialog title={title ?? t.title} onClose={() => undefined} isLocked>
       {name !== title && <p>{name}</p>}
       <pre className="secret">{secret}</pre>
-      <p>{t.secretOnce}</p>
+      <p>{t.once}</p>
       <div className="buttons">
         <CopyButton text={secret} label={c.copy} onCopy={() => setTaken(true)} />
         <button
@@ -39,7 +39,7 @@ export function SecretDialog({
           {t.download}
         </button>
         <button type="button" className="main" disabled={!isTaken} onClick={onClose}>
-          {t.secretKept}
+          {t.kept}
         </button>
       </div>
     </Dialog>

@@ -2,7 +2,7 @@ import type { components } from '@doorward/node/client';
 import { formInput } from '../../../entities/declarations/form-field.ts';
 import { useTexts } from '../../../i18n/language.ts';
 import { useRights, useScope } from '../../../scopes/use-scope.ts';
-import { noteImpersonation } from '../../../session/impersonation/impersonation.ts';
+import { noteImpersonation } from '../../../session/impersonation.ts';
 import { Act } from '../../keys/act.tsx';
 import { actTexts } from './act-texts.ts';
 import { reasonField } from './reason-field.ts';

@@ -5,7 +5,7 @@ import { useTexts } from '../../../i18n/language.ts';
 import { useRights, useScope } from '../../../scopes/use-scope.ts';
 import { announce } from '../../../ui/announcer.tsx';
 import { Dialog } from '../../../ui/dialogs/dialog.tsx';
-import { ErrorBox } from '../../../ui/error-box.tsx';
+import { ErrorBox } from '../../../session/error-box.tsx';
 import { Exact, Facts } from '../../../ui/facts.tsx';
 import { Table } from '../../../ui/tables/table.tsx';
 import { Time } from '../../../ui/times/time.tsx';

@@ -6,9 +6,10 @@ import { common } from '../../../i18n/common.ts';
 import { useTexts } from '../../../i18n/language.ts';
 import { useMe } from '../../../scopes/use-scopes.ts';
 import { announce } from '../../../ui/announcer.tsx';
-import { ErrorBox } from '../../../ui/error-box.tsx';
+import { ErrorBox } from '../../../session/error-box.tsx';
 import { download } from '../../../ui/dialogs/secret-dialog.tsx';
-import { Failure, Skeleton } from '../../../ui/states.tsx';
+import { Failure } from '../../../scopes/failure.tsx';
+import { Skeleton } from '../../../ui/states.tsx';
 import { dataTexts } from './data-texts.ts';
 import { Deletion } from './deletion.tsx';
 

@@ -5,7 +5,7 @@ import { common } from '../../../i18n/common.ts';
 import { useTexts } from '../../../i18n/language.ts';
 import { signOut } from '../../../session/session.ts';
 import { Dialog } from '../../../ui/dialogs/dialog.tsx';
-import { ErrorBox } from '../../../ui/error-box.tsx';
+import { ErrorBox } from '../../../session/error-box.tsx';
 import { Field } from '../../../ui/field.tsx';
 import { dataTexts } from './data-texts.ts';
 

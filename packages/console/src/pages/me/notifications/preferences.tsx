@@ -1,8 +1,9 @@
 import type { Api, components } from '@doorward/node/client';
 import { useChange, useRead } from '../../../api/use-api.ts';
 import { useTexts } from '../../../i18n/language.ts';
-import { ErrorBox } from '../../../ui/error-box.tsx';
-import { Failure, Skeleton } from '../../../ui/states.tsx';
+import { ErrorBox } from '../../../session/error-box.tsx';
+import { Failure } from '../../../scopes/failure.tsx';
+import { Skeleton } from '../../../ui/states.tsx';
 import { Table } from '../../../ui/tables/table.tsx';
 import { preferenceTexts } from './preference-texts.ts';
 

@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useTexts } from '../../../i18n/language.ts';
 import { publicClient } from '../../../session/session.ts';
 import { announce } from '../../../ui/announcer.tsx';
-import { ErrorBox } from '../../../ui/error-box.tsx';
+import { ErrorBox } from '../../../session/error-box.tsx';
 import { ownTexts } from './own-texts.ts';
 
 /** Sends the mail that verifies an address once more. */

@@ -7,7 +7,8 @@ import { languageNames, languages, useTexts, type Texts } from '../../../i18n/la
 import { useMe } from '../../../scopes/use-scopes.ts';
 import { Chip } from '../../../ui/chips.tsx';
 import { Facts } from '../../../ui/facts.tsx';
-import { Failure, Skeleton } from '../../../ui/states.tsx';
+import { Failure } from '../../../scopes/failure.tsx';
+import { Skeleton } from '../../../ui/states.tsx';
 import { Time } from '../../../ui/times/time.tsx';
 import { ownTexts } from '../parts/own-texts.ts';
 import { OwnPicture } from './own-picture.tsx';

@@ -7,7 +7,7 @@ import { acceptTokens, isRefused } from '../../../session/session.ts';
 import { sessionTexts } from '../../../session/session-texts.ts';
 import { announce } from '../../../ui/announcer.tsx';
 import { Dialog } from '../../../ui/dialogs/dialog.tsx';
-import { ErrorBox } from '../../../ui/error-box.tsx';
+import { ErrorBox } from '../../../session/error-box.tsx';
 import { Exact, Facts } from '../../../ui/facts.tsx';
 import { Field } from '../../../ui/field.tsx';
 import { QrPicture } from './qr-picture.tsx';

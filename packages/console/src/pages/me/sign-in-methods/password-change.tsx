@@ -4,7 +4,7 @@ import { useChange, useRead } from '../../../api/use-api.ts';
 import { useTexts, type Texts } from '../../../i18n/language.ts';
 import { isRefused } from '../../../session/session.ts';
 import { announce } from '../../../ui/announcer.tsx';
-import { ErrorBox } from '../../../ui/error-box.tsx';
+import { ErrorBox } from '../../../session/error-box.tsx';
 import { Field } from '../../../ui/field.tsx';
 import { readMethods } from './sign-in-methods.tsx';
 

@@ -2,7 +2,7 @@ import { useSearch } from '@tanstack/react-router';
 import type { components } from '@doorward/node/client';
 import { useRead, type Read } from '../../../api/use-api.ts';
 import { useTexts, type Texts } from '../../../i18n/language.ts';
-import { askFor } from '../../../session/demands/demands.ts';
+import { askFor } from '../../../session/demands.ts';
 import { serviceUrl } from '../../../session/session.ts';
 
 interface ProviderTexts {

@@ -5,7 +5,7 @@ import { useTexts } from '../../../i18n/language.ts';
 import { useRights, useScope } from '../../../scopes/use-scope.ts';
 import { serviceUrl } from '../../../session/session.ts';
 import { Chips } from '../../../ui/chips.tsx';
-import { ErrorBox } from '../../../ui/error-box.tsx';
+import { ErrorBox } from '../../../session/error-box.tsx';
 import { Exact, Facts } from '../../../ui/facts.tsx';
 import { connectionTexts } from './connection-texts.ts';
 import { domainChoices } from './connection-fields.ts';

@@ -6,7 +6,7 @@ import { targetOf } from '../../../entities/declarations/entity.ts';
 import { useTexts } from '../../../i18n/language.ts';
 import { useRights, useScope } from '../../../scopes/use-scope.ts';
 import { announce } from '../../../ui/announcer.tsx';
-import { ErrorBox } from '../../../ui/error-box.tsx';
+import { ErrorBox } from '../../../session/error-box.tsx';
 import { invitationTexts } from './invitation-texts.ts';
 
 type Invitation = components['schemas']['Invitation'];

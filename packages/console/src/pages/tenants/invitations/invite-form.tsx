@@ -6,7 +6,7 @@ import { common } from '../../../i18n/common.ts';
 import { useTexts } from '../../../i18n/language.ts';
 import { useScope } from '../../../scopes/use-scope.ts';
 import { Dialog } from '../../../ui/dialogs/dialog.tsx';
-import { ErrorBox } from '../../../ui/error-box.tsx';
+import { ErrorBox } from '../../../session/error-box.tsx';
 import { roleChoices } from '../../access/choices.ts';
 import { invitationTexts } from './invitation-texts.ts';
 

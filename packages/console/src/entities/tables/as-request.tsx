@@ -1,8 +1,8 @@
 import { useState } from 'react';
-import { useScope } from '../scopes/use-scope.ts';
-import { serviceUrl } from '../session/session.ts';
-import { CopyButton } from './copy-button.tsx';
-import { useTexts, type Texts } from '../i18n/language.ts';
+import { useScope } from '../../scopes/use-scope.ts';
+import { serviceUrl } from '../../session/session.ts';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { useTexts, type Texts } from '../../i18n/language.ts';
 
 const texts: Texts<{ readonly asRequest: string }> = {
   en: { asRequest: 'As request' },

@@ -5,13 +5,13 @@ import { formatDateTime } from '../../i18n/format.ts';
 import { useTexts, type Texts } from '../../i18n/language.ts';
 import { announce } from '../../ui/announcer.tsx';
 import { useTicks } from '../../ui/times/clock.ts';
-import { ErrorBox } from '../../ui/error-box.tsx';
+import { ErrorBox } from '../../session/error-box.tsx';
 import {
   forgetImpersonation,
   onImpersonationChange,
   runningImpersonation,
   storedImpersonation,
-} from './impersonation.ts';
+} from '../../session/impersonation.ts';
 
 interface BannerTexts {
   readonly acting: (name: string, until: string) => string;

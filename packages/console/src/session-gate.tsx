@@ -1,14 +1,14 @@
 import { lazy, Suspense, useSyncExternalStore, type ReactNode } from 'react';
-import { Dialog } from '../../ui/dialogs/dialog.tsx';
-import { useTexts } from '../../i18n/language.ts';
-import { isFirstUserPage } from '../../pages/first-user/first-user-link.ts';
-import { Skeleton } from '../../ui/states.tsx';
-import { SecondFactor } from './second-factor.tsx';
-import { SignIn } from './sign-in.tsx';
-import { onSessionChange, sessionState, signOut } from '../session.ts';
-import { sessionTexts } from '../session-texts.ts';
+import { Dialog } from './ui/dialogs/dialog.tsx';
+import { useTexts } from './i18n/language.ts';
+import { isFirstUserPage } from './pages/first-user/first-user-link.ts';
+import { Skeleton } from './ui/states.tsx';
+import { SecondFactor } from './session/sign-in/second-factor.tsx';
+import { SignIn } from './session/sign-in/sign-in.tsx';
+import { onSessionChange, sessionState, signOut } from './session/session.ts';
+import { sessionTexts } from './session/session-texts.ts';
 
-const FirstUser = lazy(() => import('../../pages/first-user/first-user.tsx'));
+const FirstUser = lazy(() => import('./pages/first-user/first-user.tsx'));
 
 /**
  * Shows the console to whom is signed in, and the sign-in to others. When a session ends, the page stays behind a dialog,

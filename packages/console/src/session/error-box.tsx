@@ -1,8 +1,8 @@
 import { DoorwardError } from '@doorward/node/client';
 import { useTexts } from '../i18n/language.ts';
 import { common } from '../i18n/common.ts';
-import { OtherWays } from '../session/sign-in/other-ways.tsx';
-import { CopyButton } from './copy-button.tsx';
+import { OtherWays } from './sign-in/other-ways.tsx';
+import { CopyButton } from '../ui/copy-button.tsx';
 
 /** What went wrong, what to do, and the request id for whoever reads the log. */
 export function ErrorBox({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => unknown }) {

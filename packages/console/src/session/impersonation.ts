@@ -1,5 +1,5 @@
-import { readSetting, writeSetting } from '../../settings.ts';
-import { sessionState } from '../session.ts';
+import { readSetting, writeSetting } from '../settings.ts';
+import { sessionState } from './session.ts';
 
 /**
  * For whom this operator has a token now, as long as it lives: its id, by which it can be ended, never the token. It is in

@@ -2,18 +2,18 @@ import { useSyncExternalStore } from 'react';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { DoorwardError } from '@doorward/node/client';
 import { Link } from '@tanstack/react-router';
-import { useTexts } from '../../i18n/language.ts';
-import { useMe } from '../../scopes/use-scopes.ts';
-import { announce } from '../../ui/announcer.tsx';
-import { Dialog } from '../../ui/dialogs/dialog.tsx';
-import { ErrorBox } from '../../ui/error-box.tsx';
-import { Skeleton } from '../../ui/states.tsx';
-import { onDemandChange, openDemand, type OpenDemand } from './demands.ts';
-import { OtherWays } from '../sign-in/other-ways.tsx';
-import { SecondFactor } from '../sign-in/second-factor.tsx';
-import { client, publicClient, renew } from '../session.ts';
-import { sessionTexts } from '../session-texts.ts';
-import { SignIn } from '../sign-in/sign-in.tsx';
+import { useTexts } from '../i18n/language.ts';
+import { useMe } from '../scopes/use-scopes.ts';
+import { announce } from '../ui/announcer.tsx';
+import { Dialog } from '../ui/dialogs/dialog.tsx';
+import { ErrorBox } from '../session/error-box.tsx';
+import { Skeleton } from '../ui/states.tsx';
+import { onDemandChange, openDemand, type OpenDemand } from '../session/demands.ts';
+import { OtherWays } from '../session/sign-in/other-ways.tsx';
+import { SecondFactor } from '../session/sign-in/second-factor.tsx';
+import { client, publicClient, renew } from '../session/session.ts';
+import { sessionTexts } from '../session/session-texts.ts';
+import { SignIn } from '../session/sign-in/sign-in.tsx';
 
 /** The dialog for what the service demands before an act; the act then goes on. */
 export function Demands() {
