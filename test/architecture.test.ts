@@ -95,7 +95,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
   graphql: ['errors.ts', 'kernel', 'db', 'i18n', 'http', 'explorer'],
   explorer: ['kernel', 'http', 'html'],
   'transports.ts': ['services.ts', 'kernel', 'db', 'config', 'http', 'rest', 'graphql', 'openapi', 'explorer'],
-  pages: ['errors.ts', 'http', 'i18n', 'html'],
+  pages: ['errors.ts', 'http', 'i18n', 'html', 'sign-in'],
   runtime: ['kernel', 'db', 'crypto', 'config'],
   'running-app.ts': ['kernel', 'db', 'crypto', 'config', 'runtime', ...subjects],
   'app.ts': [
@@ -126,6 +126,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
 const typesOnly: readonly (readonly [from: string, to: string])[] = [
   ...subjects.map((subject) => [subject, 'config'] as const),
   ['http', 'config'],
+  ['pages', 'sign-in'],
   ['running-app.ts', 'kernel'],
   ['running-app.ts', 'db'],
   ['running-app.ts', 'crypto'],
@@ -157,7 +158,7 @@ describe('imports', () => {
     expect([...new Set(sources.map(({ path }) => layerOf(path)))].sort()).toEqual(Object.keys(below).sort());
   });
 
-  it('of configuration are of its type', () => {
+  it('of configuration and of the state of pages are of types', () => {
     const wrong = all(({ path, imports }) =>
       imports
         .filter(

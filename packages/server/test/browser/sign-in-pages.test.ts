@@ -5,8 +5,6 @@
 import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { PageState } from '../../src/pages/sign-in/app-page.ts';
-import type { Link } from '../../src/pages/sign-in/methods/code-page.ts';
 import { startApp, type TestApp } from '../support/app/app.ts';
 import {
   flowCookie,
@@ -17,6 +15,7 @@ import {
 import { violations } from './accessibility.ts';
 import { colorSchemesOf, lookName, looksOf } from './looks.ts';
 import { photograph, sharedBrowser, watched, type Watched } from './watched.ts';
+import type { LinkState, PageState } from '../../src/sign-in/page-state/page-state.ts';
 
 let pages: SignInPages;
 let origin: string;
@@ -52,7 +51,7 @@ interface State {
   /** Below `/api/auth/project/`, or from the root. */
   readonly path: string;
   readonly state?: Partial<PageState>;
-  readonly link?: Link;
+  readonly link?: LinkState;
   /** Opens the collapsed part of the page. */
   readonly unfold?: true;
 }
@@ -187,7 +186,14 @@ const states: Readonly<Record<string, State>> = {
   'consent-to-nothing': consent({ scopes: [], app: { ...branded, primaryColor: '#101010' } }),
   email: {
     path: 'email',
-    link: { state: 'ready', app: branded, redirectUri: initialState.redirectUri, token: 'x', reset: null },
+    link: {
+      state: 'ready',
+      app: branded,
+      redirectUri: initialState.redirectUri,
+      token: 'x',
+      language: null,
+      reset: null,
+    },
   },
   'email-reset': {
     path: 'email',
@@ -196,6 +202,7 @@ const states: Readonly<Record<string, State>> = {
       app: branded,
       redirectUri: initialState.redirectUri,
       token: 'x',
+      language: null,
       reset: { code: '123456', formToken: 'x', minLength: 12 },
     },
   },

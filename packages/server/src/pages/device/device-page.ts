@@ -5,6 +5,7 @@ import { nameBrowser } from '../../http/cookies/cookies.ts';
 import type { Language } from '../../languages.ts';
 import { hostedPage, servePage, type Page } from '../page.ts';
 import { deviceTexts } from './device-texts.ts';
+import type { ShownDevice } from '../../sign-in/page-state/page-state.ts';
 
 const codePattern = /^[A-Za-z-]{8,9}$/;
 
@@ -68,16 +69,7 @@ export const registerDevicePage = (app: FastifyInstance, { https }: { readonly h
 /** A longer name could be a message to the user. */
 const MOST_OF_A_NAME = 80;
 
-/** What the page of consent shows of a waiting device. The program chose its own name, so it is only text. */
-export interface ShownDevice {
-  readonly userCode: string;
-  readonly address: string | null;
-  readonly isOwnNetwork: boolean;
-  readonly userAgent: string | null;
-  readonly beganAt: string;
-}
-
-/** The question on the consent page, with which the user compares the device. */
+/** The question on the consent page, with which the user compares the device. The program chose its own name, so it is only text. */
 export function deviceQuestion(language: Language, device: ShownDevice): Html {
   const texts = deviceTexts[language];
   const { address, isOwnNetwork, userAgent, userCode } = device;

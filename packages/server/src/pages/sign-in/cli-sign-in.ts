@@ -1,9 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import type { Language } from '../../languages.ts';
 import { deviceCliTexts } from './device-cli-texts.ts';
-import { deviceQuestion, type ShownDevice } from '../device/device-page.ts';
+import { deviceQuestion } from '../device/device-page.ts';
 import type { OnwardLink } from '../onward.ts';
 import { registerConfirmationPage, type ConfirmationTexts, type Question } from './confirmation.ts';
+import type { ShownDevice } from '../../sign-in/page-state/page-state.ts';
 
 const texts: Record<Language, ConfirmationTexts> = {
   en: {

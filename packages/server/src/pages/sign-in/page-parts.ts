@@ -1,7 +1,8 @@
 import { html, type Html } from '../../html/html.ts';
 import type { Language } from '../../languages.ts';
-import { hiddenField, type PageState } from './app-page.ts';
+import { hiddenField } from './app-page.ts';
 import { signInTexts } from './project-sign-in-texts.ts';
+import type { PageState } from '../../sign-in/page-state/page-state.ts';
 
 /** The message about a failed attempt, to which a field refers as its description. */
 export const noticeParagraph = (text: string | Html): Html =>

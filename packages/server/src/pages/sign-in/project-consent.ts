@@ -5,7 +5,8 @@ import { deviceQuestion } from '../device/device-page.ts';
 import { deviceTexts } from '../device/device-texts.ts';
 import type { PageWithForm } from '../page.ts';
 import { organizationTexts } from './organization/organization-choice-texts.ts';
-import { appPage, hiddenField, type PageState } from './app-page.ts';
+import { appPage, hiddenField } from './app-page.ts';
+import type { PageState } from '../../sign-in/page-state/page-state.ts';
 
 interface Texts {
   readonly title: string;

@@ -5,7 +5,7 @@ import {
   startSignInPages,
   type SignInPages,
 } from '../../../test/support/sign-in/sign-in-pages.ts';
-import type { PageState } from './app-page.ts';
+import type { PageState } from '../../sign-in/page-state/page-state.ts';
 
 /** The content and headers of the pages in every state; test/browser goes from page to page. */
 let pages: SignInPages;
@@ -146,7 +146,14 @@ describe('what an app shows of itself', () => {
   test('is escaped everywhere', async () => {
     const app = { ...initialState.app, name: evil };
     const scopes = [{ scope: 'x:y', name: evil, description: evil }];
-    pages.link = { state: 'ready', app, redirectUri: initialState.redirectUri, token: evil, reset: null };
+    pages.link = {
+      state: 'ready',
+      app,
+      redirectUri: initialState.redirectUri,
+      token: evil,
+      language: null,
+      reset: null,
+    };
     const bodies = [
       (await show({ app, ...mailed({ mailedTo: evil }), formToken: evil })).body,
       (await show({ app, ...withPassword, ...signIn({ form: 'signIn', address: evil }) })).body.replaceAll(
@@ -315,7 +322,7 @@ describe('an app that takes passwords', () => {
     );
     const { app, redirectUri } = initialState;
     const reset = { code: '123456', formToken: 'f', minLength: 12 };
-    pages.link = { state: 'ready', app, redirectUri, token: 't', reset };
+    pages.link = { state: 'ready', app, redirectUri, token: 't', language: null, reset };
     const opened = await at('email?token=t');
     expect(opened.body).toMatch(/name="code" value="123456"[\s\S]*name="newPassword"/);
   });
@@ -407,6 +414,7 @@ describe('the page of the mailed link', () => {
       app: initialState.app,
       redirectUri: initialState.redirectUri,
       token: 'the-token',
+      language: null,
       reset: null,
     };
     const { body } = await at('email?token=the-token');

@@ -4,10 +4,10 @@ import { html, type Html } from '../../html/html.ts';
 import { flowSecretIn, inFlow } from '../../http/cookies/flow-cookies.ts';
 import type { Language } from '../../languages.ts';
 import { servePage, type PageWithForm } from '../page.ts';
-import { appPage, hiddenField, type PageState } from './app-page.ts';
+import { appPage, hiddenField } from './app-page.ts';
 import { enrolmentPage } from './enrolment/enrolment-page.ts';
 import type { OnwardLink } from '../onward.ts';
-import { linkPage, type Link } from './methods/code-page.ts';
+import { linkPage } from './methods/code-page.ts';
 import { firstPage } from './methods/first-page.ts';
 import { formOf } from './methods/form-address.ts';
 import { showPasswordScript } from './methods/form-parts.ts';
@@ -18,6 +18,7 @@ import { cancelForm, noticeParagraph, totpField } from './page-parts.ts';
 import { organizationPage } from './organization/organization-choice.ts';
 import { consentPage } from './project-consent.ts';
 import { signInTexts } from './project-sign-in-texts.ts';
+import type { LinkState, PageState } from '../../sign-in/page-state/page-state.ts';
 
 const pages: Record<
   PageState['step'],
@@ -115,7 +116,7 @@ export function registerProjectSignInPages(
   options: {
     readonly https: boolean;
     readonly pageStateOf: (flowCookie: string) => Promise<PageState | null>;
-    readonly linkOf: (flowCookie: string | null, token: string) => Promise<Link>;
+    readonly linkOf: (flowCookie: string | null, token: string) => Promise<LinkState>;
     readonly onwardLink: OnwardLink;
   },
 ): void {

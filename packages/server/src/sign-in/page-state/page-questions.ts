@@ -10,17 +10,14 @@ import {
   type LiveApp,
 } from '../../apps/access/app.ts';
 import { parseScopes } from '../../apps/access/openid-scopes.ts';
-import type { OpenidScope } from '../../schema/apps/openid-scope.ts';
 import { matchesRedirect } from '../../schema/apps/redirect-uri.ts';
-import { namedScopes, type NamedScope } from '../../apps/access/scopes.ts';
+import { namedScopes } from '../../apps/access/scopes.ts';
 import { hasConnections } from '../connections/live-connection.ts';
-import type { WaitingDevice } from '../../apps/access/app-request.ts';
-import type { StepName } from '../admission/answer-app.ts';
 import { addressOf, statedName } from '../admission/app-sign-in.ts';
 import { loadCliQuestion, type CliQuestion } from '../federation/cli.ts';
 import { loadConnectQuestion, type ConnectQuestion } from '../federation/link-account.ts';
 import { findFlowByState, findFlowByCookie, startAgainError } from '../flow/flow.ts';
-import type { Notice, IdentifiedPerson } from '../flow/flow-data.ts';
+import type { IdentifiedPerson } from '../flow/flow-data.ts';
 import type { IdentityProviders } from '../../providers/providers.ts';
 import { keyOfFlow } from '../../providers/provider.ts';
 import { localPart } from '../federation/match-identity.ts';
@@ -30,93 +27,18 @@ import { hasPasskey } from '../webauthn/has-passkey.ts';
 import { projects } from '../../schema/tenants/project.ts';
 import { users } from '../../schema/people/user.ts';
 import { permissionsOf, unknownRedirect, unknownScopes } from '../authorize/authorize.ts';
-import { chosenName, shownChoices, type ShownChoices } from '../organization-choice/shown-choices.ts';
-import { shownEnrolment, type ShownEnrolment } from '../enrolment/shown-enrolment.ts';
+import { chosenName, shownChoices } from '../organization-choice/shown-choices.ts';
+import { shownEnrolment } from '../enrolment/shown-enrolment.ts';
 import { loadLogoutQuestion, loadWayBack } from '../end-session/end-session.ts';
 import { mailOfToken } from '../mailed-codes/mailed-code.ts';
-import { firstPageOf, type FirstPage } from './first-page.ts';
-import { pageProfileOf, profileOf, type PageProfile } from '../steps/page-profile.ts';
+import { firstPageOf } from './first-page.ts';
+import { pageProfileOf, profileOf } from '../steps/page-profile.ts';
 import { liveAppOf } from './live-app.ts';
 import { onwardOf, type Onward } from './onward.ts';
 import { appOf, type ProjectFlow } from '../steps/steps.ts';
-import type { Language } from '../../languages.ts';
+import type { AppOwner, LinkState, PageState, PersonProfile } from './page-state.ts';
 
 /* Read-only data for the sign-in pages, for apps, and for pages that customers build themselves. */
-
-interface PersonProfile {
-  readonly displayName: string;
-  readonly email: string | null;
-  readonly pictureUrl: string | null;
-}
-
-/** The project and owner of the app, because its name is free text and can imitate any other. */
-interface AppOwner {
-  readonly project: string;
-  readonly organization: string | null;
-}
-
-/** The current step of a browser's sign-in, as its page shows it. */
-interface PageState {
-  readonly app: PageProfile;
-  readonly redirectUri: string;
-  readonly formToken: string;
-  readonly step: StepName;
-  readonly providers: LiveApp['enabledProviders'];
-  /** The sites through which people can sign in. */
-  readonly identityProviders: IdentityProviders['offered'];
-  /** The name of the site to which the person went last. */
-  readonly provider: string | null;
-  readonly notice: Notice | null;
-  /** Whether the user has a passkey; only on the page of the second factor. */
-  readonly hasPasskey: boolean;
-  /** Whether the user has an authenticator app; only at the second factor. */
-  readonly hasAuthenticator: boolean;
-  /** The first page. */
-  readonly signIn: FirstPage;
-  /** Only on the consent page. */
-  readonly user: PersonProfile | null;
-  /** Only on the consent page. */
-  readonly maker: AppOwner | null;
-  /** Null: the app is not restricted, so it may do what the user may in its project. */
-  readonly scopes: readonly NamedScope[] | null;
-  /** Permissions that the user does not hold yet, and that the app may use when they do. */
-  readonly later: readonly NamedScope[];
-  /** Only on the page that adds a second factor. */
-  readonly enrolment: ShownEnrolment | null;
-  /** What the user chooses from; only on the page of the organization. */
-  readonly choices: ShownChoices | null;
-  /** The name of the organization for which the user signs in; only on the consent page. */
-  readonly organization: string | null;
-  /** What the app will learn about the user; empty for a request of OAuth 2.0 alone. */
-  readonly openid: readonly OpenidScope[];
-  /** The address that the app expects; only text in a field. */
-  readonly loginHint: string | null;
-  /** The language that the app asked for; null: that of the browser. */
-  readonly language: Language | null;
-  /** The device that waits for the answer; null: an app in this browser. */
-  readonly device: WaitingDevice | null;
-  /** The answer that the page posts to the app; empty at every other step. */
-  readonly fields: Readonly<Record<string, string>>;
-}
-
-/** Whether a mailed link is valid in the browser that opened it. */
-type LinkState =
-  | {
-      readonly state: 'ready';
-      readonly app: PageProfile;
-      readonly redirectUri: string;
-      readonly token: string;
-      readonly language: Language | null;
-      /** For a new password: what its form sends beside the password, and the length that it needs. */
-      readonly reset: {
-        readonly code: string;
-        readonly formToken: string;
-        readonly minLength: number;
-      } | null;
-    }
-  /** The page shows the code, and the link does nothing. */
-  | { readonly state: 'otherBrowser'; readonly code: string }
-  | { readonly state: 'invalid' };
 
 interface PageQuestions {
   questionFor(flowCookie: string): Promise<CliQuestion | null>;

@@ -4,19 +4,18 @@ import { html } from '../../../src/html/html.ts';
 import { errorPage } from '../../../src/pages/error.ts';
 import { serveColours } from '../../../src/pages/colour.ts';
 import { serveStylesheet } from '../../../src/pages/page.ts';
-import type { PageState } from '../../../src/pages/sign-in/app-page.ts';
-import type { Link } from '../../../src/pages/sign-in/methods/code-page.ts';
 import { registerProjectSignInPages } from '../../../src/pages/sign-in/project-sign-in.ts';
 import { registerSignOutPages } from '../../../src/pages/sign-in/sign-out.ts';
 import { toDoorwardError } from '../../../src/http/error-body.ts';
 import { sendError } from '../../../src/http/send-error.ts';
+import type { LinkState, PageState } from '../../../src/sign-in/page-state/page-state.ts';
 
 /** The pages of a project sign-in without the rest of the service; the test sets the state that they show. */
 export interface SignInPages {
   readonly server: FastifyInstance;
   /** The state of the flow of this browser; null: it has none. */
   state: PageState | null;
-  link: Link;
+  link: LinkState;
   close(): Promise<void>;
 }
 

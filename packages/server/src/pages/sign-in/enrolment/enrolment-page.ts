@@ -2,9 +2,10 @@ import { html, type Html } from '../../../html/html.ts';
 import { qrPath } from '../../../html/qr-code.ts';
 import type { Language } from '../../../languages.ts';
 import type { PageWithForm } from '../../page.ts';
-import { appPage, hiddenField, type PageState } from '../app-page.ts';
+import { appPage, hiddenField } from '../app-page.ts';
 import { cancelForm, noticeParagraph, totpField } from '../page-parts.ts';
 import { enrolmentTexts } from './enrolment-texts.ts';
+import type { PageState } from '../../../sign-in/page-state/page-state.ts';
 
 /** The pages on which a user adds an authenticator app, and keeps the recovery codes (openid §3). */
 export function enrolmentPage(language: Language, state: PageState): PageWithForm {

@@ -3,7 +3,7 @@ import { fillSentence } from '../../../html/fill-sentence.ts';
 import { html, type Html } from '../../../html/html.ts';
 import type { Language } from '../../../languages.ts';
 import { hostedPage, type Page, type PageWithForm } from '../../page.ts';
-import { appPage, hiddenField, type BrandedApp, type PageState } from '../app-page.ts';
+import { appPage, hiddenField } from '../app-page.ts';
 import { cancelForm } from '../page-parts.ts';
 import { signInTexts } from '../project-sign-in-texts.ts';
 import { companyTexts } from './company-texts.ts';
@@ -12,6 +12,7 @@ import { formAddress, scriptPath } from './form-address.ts';
 import { field, passwordField, passwordRule, problemAt } from './form-parts.ts';
 import { methodTexts } from './method-texts.ts';
 import { noticeTexts } from './notice-texts.ts';
+import type { LinkState, PageState } from '../../../sign-in/page-state/page-state.ts';
 
 /** The page after a mail was sent: it asks for the code, and for the new password of a reset. */
 export function mailedCodePage(language: Language, state: PageState, address: string): PageWithForm {
@@ -80,30 +81,11 @@ const newPasswordField = (language: Language, minLength: number, problem?: strin
     problem,
   });
 
-/** The state of a mailed link in the browser that opened it. */
-export type Link =
-  | {
-      readonly state: 'ready';
-      readonly app: BrandedApp;
-      readonly redirectUri: string;
-      readonly token: string;
-      /** The language that the app asked for. */
-      readonly language?: Language | null;
-      /** For a new password: what its form sends beside the password, and the length that it needs. */
-      readonly reset: {
-        readonly code: string;
-        readonly formToken: string;
-        readonly minLength: number;
-      } | null;
-    }
-  | { readonly state: 'otherBrowser'; readonly code: string }
-  | { readonly state: 'invalid' };
-
 /**
  * Opening the link changes nothing, because mail scanners open every link; the button continues. `onward`: the way on from a
  * link that is no longer valid.
  */
-export function linkPage(language: Language, link: Link, onward: Html | null): Page {
+export function linkPage(language: Language, link: LinkState, onward: Html | null): Page {
   const { link: texts, title, reset } = methodTexts[language];
   const { place } = signInTexts[language];
   if (link.state === 'ready' && link.reset) {

@@ -3,7 +3,7 @@ import { githubMark } from '../../../html/github-mark.ts';
 import { html, type Html } from '../../../html/html.ts';
 import type { Language } from '../../../languages.ts';
 import type { PageWithForm } from '../../page.ts';
-import { appPage, hiddenField, type PageState } from '../app-page.ts';
+import { appPage, hiddenField } from '../app-page.ts';
 import { cancelForm, noticeParagraph } from '../page-parts.ts';
 import { signInTexts } from '../project-sign-in-texts.ts';
 import { companyTexts } from './company-texts.ts';
@@ -14,6 +14,7 @@ import { emailField, field, passwordField, problemAt, passwordRule } from './for
 import { methodTexts } from './method-texts.ts';
 import { passkeyForm } from './passkey-form.ts';
 import { noticeTexts } from './notice-texts.ts';
+import type { PageState } from '../../../sign-in/page-state/page-state.ts';
 
 /**
  * The first page of a sign-in shows one form at a time: the one that the URL names, else the one that was sent last. It needs no

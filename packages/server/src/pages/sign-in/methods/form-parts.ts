@@ -1,9 +1,9 @@
 import { html, type Html } from '../../../html/html.ts';
 import { translateDetail } from '../../../i18n/translate.ts';
 import type { Language } from '../../../languages.ts';
-import type { PageState } from '../app-page.ts';
 import { methodTexts } from './method-texts.ts';
 import { noticeTexts } from './notice-texts.ts';
+import type { PageState } from '../../../sign-in/page-state/page-state.ts';
 
 /* Fields and problems, from which the forms of the first page are composed. */
 

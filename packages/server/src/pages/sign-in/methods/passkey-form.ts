@@ -1,7 +1,8 @@
 import { html, type Html } from '../../../html/html.ts';
 import type { Language } from '../../../languages.ts';
-import { hiddenField, type PageState } from '../app-page.ts';
+import { hiddenField } from '../app-page.ts';
 import { passkeyUse } from '../../passkey-bytes.ts';
+import type { PageState } from '../../../sign-in/page-state/page-state.ts';
 
 interface Texts {
   readonly signIn: string;

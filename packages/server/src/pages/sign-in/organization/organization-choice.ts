@@ -1,8 +1,9 @@
 import { html } from '../../../html/html.ts';
 import type { Language } from '../../../languages.ts';
 import type { PageWithForm } from '../../page.ts';
-import { appPage, hiddenField, type PageState } from '../app-page.ts';
+import { appPage, hiddenField } from '../app-page.ts';
 import { organizationTexts } from './organization-choice-texts.ts';
+import type { PageState } from '../../../sign-in/page-state/page-state.ts';
 
 /** The page on which a user chooses for which of their organizations they sign in (openid §12): one button for each. */
 export function organizationPage(language: Language, state: PageState): PageWithForm {

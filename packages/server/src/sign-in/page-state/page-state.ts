@@ -1,0 +1,95 @@
+import type { WaitingDevice } from '../../apps/access/app-request.ts';
+import type { LiveApp } from '../../apps/access/app.ts';
+import type { NamedScope } from '../../apps/access/scopes.ts';
+import type { Language } from '../../languages.ts';
+import type { IdentityProviders } from '../../providers/providers.ts';
+import type { OpenidScope } from '../../schema/apps/openid-scope.ts';
+import type { StepName } from '../admission/answer-app.ts';
+import type { ShownEnrolment } from '../enrolment/shown-enrolment.ts';
+import type { Notice } from '../flow/flow-data.ts';
+import type { ShownChoices } from '../organization-choice/shown-choices.ts';
+import type { PageProfile } from '../steps/page-profile.ts';
+import type { FirstPage } from './first-page.ts';
+
+/* The data of the hosted sign-in pages. The pages import these types, and no value of this subject. */
+
+export interface PersonProfile {
+  readonly displayName: string;
+  readonly email: string | null;
+  readonly pictureUrl: string | null;
+}
+
+/** The project and owner of the app, because its name is free text and can imitate any other. */
+export interface AppOwner {
+  readonly project: string;
+  readonly organization: string | null;
+}
+
+/** A site through which people can sign in. */
+type ShownProvider = Pick<IdentityProviders['offered'][number], 'key' | 'name' | 'logoUrl'>;
+
+/** The device that waits for an answer. The hash of its code is for no page. */
+export type ShownDevice = Omit<WaitingDevice, 'hash'>;
+
+/** The step that a browser's sign-in to an app has reached, and the data of its page. */
+export interface PageState {
+  readonly app: PageProfile;
+  readonly redirectUri: string;
+  readonly formToken: string;
+  readonly step: StepName;
+  readonly providers: readonly LiveApp['enabledProviders'][number][];
+  readonly identityProviders: readonly ShownProvider[];
+  /** The name of the site to which the person went last. */
+  readonly provider: string | null;
+  /** The result of the last attempt. */
+  readonly notice: Notice | null;
+  /** Whether the user has a passkey; only at the second factor. */
+  readonly hasPasskey: boolean;
+  /** Whether the user has an authenticator app; only at the second factor. */
+  readonly hasAuthenticator: boolean;
+  readonly signIn: FirstPage;
+  /** The signed-in user; only at the consent. */
+  readonly user: PersonProfile | null;
+  /** Only at the consent. */
+  readonly maker: AppOwner | null;
+  /** The permissions that the app requests; null: it is not restricted, so it may do what the user may in its project. */
+  readonly scopes: readonly NamedScope[] | null;
+  /** Permissions that the user does not hold yet; the app may use them when the user does. */
+  readonly later: readonly NamedScope[];
+  /** What the user takes into their authenticator app, or the recovery codes that they keep; only where they add it. */
+  readonly enrolment: ShownEnrolment | null;
+  /** The organizations that the user chooses from; only at that choice. */
+  readonly choices: ShownChoices | null;
+  /** The name of the organization for which the user signs in; only at the consent. */
+  readonly organization: string | null;
+  /** What the app will learn about the user; empty for a request of OAuth 2.0 alone. */
+  readonly openid: readonly OpenidScope[];
+  /** The address with which the form begins, as the app expects it. */
+  readonly loginHint: string | null;
+  /** The language that the app asked for; null: that of the browser. */
+  readonly language: Language | null;
+  /** The device that waits for the answer; null: an app in this browser. */
+  readonly device: ShownDevice | null;
+  /** The answer that the last page posts to the app; empty at every other step. */
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/** The state of a mailed link in the browser that opened it. */
+export type LinkState =
+  | {
+      readonly state: 'ready';
+      readonly app: PageProfile;
+      readonly redirectUri: string;
+      readonly token: string;
+      /** The language that the app asked for. */
+      readonly language: Language | null;
+      /** For a new password: what its form sends beside the password, and the length that it needs. */
+      readonly reset: {
+        readonly code: string;
+        readonly formToken: string;
+        readonly minLength: number;
+      } | null;
+    }
+  /** The page shows the code, and the link does nothing. */
+  | { readonly state: 'otherBrowser'; readonly code: string }
+  | { readonly state: 'invalid' };
