@@ -9,7 +9,7 @@ const parts = [
   'npm run -s lint',
   'npm run -s types',
   'node scripts/run.mjs scripts/reference.ts --check',
-  'node scripts/run.mjs scripts/policy-rules.ts --check',
+  'node scripts/run.mjs scripts/command-line.ts --check',
   'node scripts/run.mjs scripts/structure.ts --check',
   'npm run -s unused',
   'prettier --check --cache --cache-location node_modules/.cache/prettier.json .',

@@ -1,19 +1,12 @@
 import type { components, Scope } from '@doorward/node';
 import type { Column, Row } from '../output/table.ts';
+import { inputFields } from './rules/input-fields.ts';
 
 type Inputs = components['schemas']['OperationInputs'];
 export type OperationName = keyof Inputs;
 
 /** How `--set name=value` reads a value. `list`: separated by commas. The value `null` is null for every kind. */
 export type FieldKind = 'text' | 'flag' | 'list' | 'json' | 'number';
-
-/** Input members that are not fields: the target, the scope and the options. */
-type NoField = 'id' | 'scope' | 'dryRun';
-type FieldsOf<N extends OperationName> = N extends 'updateOrganizationMember'
-  ? Exclude<keyof Inputs[N], NoField | 'userId'>
-  : N extends 'createOrganizationConnection' | 'updateOrganizationConnection'
-    ? Exclude<keyof Inputs[N], NoField | 'clientSecret'>
-    : Exclude<keyof Inputs[N], NoField>;
 
 type WithDryRun<N extends OperationName> = N extends OperationName
   ? 'dryRun' extends keyof Inputs[N]
@@ -38,7 +31,7 @@ export const plain = <N extends Exclude<OperationName, Foreseeable>>(operation: 
   hasImpact: false,
 });
 
-export interface NounParts<C extends OperationName, U extends OperationName> {
+interface NounParts {
   /** The word of the command: `roles`. */
   readonly word: string;
   /** One of them, in a sentence: `role`. */
@@ -46,8 +39,8 @@ export interface NounParts<C extends OperationName, U extends OperationName> {
   readonly summary: string;
   readonly list: OperationName;
   readonly get?: OperationName;
-  readonly create?: Change<C>;
-  readonly update?: Change<U>;
+  readonly create?: Change;
+  readonly update?: Change;
   readonly delete?: Change;
   /** The subcommand that deletes one. Default `delete`. */
   readonly deleteWord?: string;
@@ -58,8 +51,6 @@ export interface NounParts<C extends OperationName, U extends OperationName> {
   readonly derived?: (scope: Scope, url: string) => Row;
   /** Related rows that a list shows, if the caller may read them. */
   readonly relations?: readonly string[];
-  /** Fields that can be set: those of both operations, and no other. */
-  readonly fields: Readonly<Record<FieldsOf<C> | FieldsOf<U>, FieldKind>>;
   /** What identifies one on the command line, besides its id: a member of the row, or a value made of it. */
   readonly namedBy?: string | ((row: Row) => unknown);
   /** The member of an input that has the id. Default `id`. */
@@ -75,16 +66,18 @@ export interface NounParts<C extends OperationName, U extends OperationName> {
   readonly secret?: string;
 }
 
-export type Noun = NounParts<never, never> & {
-  readonly create?: Change;
-  readonly update?: Change;
+export interface Noun extends NounParts {
+  /** Fields that can be set: those of both operations, and no other. */
   readonly fields: Readonly<Record<string, FieldKind>>;
-};
+}
 
-/** Holds the fields of a noun against the types of its operations. */
-export const noun = <C extends OperationName = never, U extends OperationName = never>(
-  parts: NounParts<C, U>,
-): Noun => parts as Noun;
+/** Completes a noun with the fields that its operations take. */
+export function noun(parts: NounParts): Noun {
+  const { create, update, asks } = parts;
+  const operations = [create, update].flatMap((change) => change?.operation ?? []);
+  const all = operations.flatMap((operation) => Object.entries(inputFields[operation] ?? {}));
+  return { ...parts, fields: Object.fromEntries(all.filter(([name]) => name !== asks?.member)) };
+}
 
 /** The members of an input that say which one is meant. */
 export const targetOf = ({ idMember = 'id', ownScope }: Noun, id: string): Row => ({

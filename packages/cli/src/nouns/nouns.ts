@@ -2,7 +2,10 @@ import type { Scope } from '@doorward/node';
 import type { Row } from '../output/table.ts';
 import { foreseen, noun, plain, type Noun } from './noun.ts';
 
-/* Nouns that can be listed, shown and changed. noun-commands.ts derives the commands of each. */
+/*
+ * Nouns that can be listed, shown and changed. noun-commands.ts derives the commands of each; its fields follow from the
+ * operations that create and update it.
+ */
 
 const id = { name: 'id', kind: 'id' } as const;
 const created = { name: 'created', of: 'createdAt', kind: 'time' } as const;
@@ -32,7 +35,6 @@ export const keys = noun({
     { name: 'last used', of: 'lastUsedAt', kind: 'time' },
     { name: 'role', of: (row) => member('role', 'name')(row) ?? row['roleId'] },
   ],
-  fields: {},
   namedBy: 'name',
   relations: ['role'],
 });
@@ -54,10 +56,6 @@ export const users = noun({
     { name: 'status' },
     created,
   ],
-  fields: {
-    ...{ kind: 'text', name: 'text', userId: 'text', pictureUrl: 'text', metadata: 'json' },
-    ...{ roleIds: 'list', tagIds: 'list' },
-  },
   namedBy: 'email',
 });
 
@@ -78,7 +76,6 @@ export const webhooks = noun({
     { name: 'events', of: 'eventTypes' },
     { name: 'delivered', of: 'lastDeliveredAt', kind: 'time' },
   ],
-  fields: { name: 'text', url: 'text', eventTypes: 'list', description: 'text', active: 'flag' },
   secret: 'secret',
 });
 
@@ -92,10 +89,6 @@ const organizations = noun({
   update: plain('updateOrganization'),
   delete: plain('deleteOrganization'),
   columns: [id, { name: 'name' }, { name: 'slug' }, created],
-  fields: {
-    ...{ name: 'text', slug: 'text', requireMfaForSensitiveActions: 'flag', supportAccess: 'flag' },
-    ...{ primaryColor: 'text', metadata: 'json', tagIds: 'list' },
-  },
   namedBy: 'slug',
   isLarge: true,
   ownScope: 'organization',
@@ -121,10 +114,6 @@ const projects = noun({
     },
     created,
   ],
-  fields: {
-    ...{ name: 'text', slug: 'text', description: 'text', metadata: 'json', tagIds: 'list' },
-    ...{ dynamicRegistration: 'text', registrableScopes: 'list', registrableResources: 'list' },
-  },
   namedBy: 'slug',
   isLarge: true,
 });
@@ -143,7 +132,6 @@ const members = noun({
     { name: 'role', of: member('role', 'name') },
     { name: 'joined', of: 'joinedAt', kind: 'time' },
   ],
-  fields: { roleId: 'text' },
   namedBy: member('user', 'email'),
   idMember: 'userId',
   idOf: (row) => String(member('user', 'id')(row)),
@@ -163,7 +151,6 @@ export const domains = noun({
     { name: 'record', of: member('record', 'name') },
     { name: 'text', of: member('record', 'value') },
   ],
-  fields: { domain: 'text' },
   namedBy: 'domain',
 });
 
@@ -185,11 +172,6 @@ export const connections = noun({
     { name: 'callback', of: 'callbackPath', kind: 'id' },
     { name: 'last used', of: 'lastUsedAt', kind: 'time' },
   ],
-  fields: {
-    ...{ name: 'text', issuer: 'text', clientId: 'text', scopes: 'list', domainIds: 'list' },
-    ...{ defaultRoleId: 'text', status: 'text' },
-    ...{ justInTime: 'flag', trustMfa: 'flag', enforced: 'flag' },
-  },
   namedBy: 'name',
   asks: { member: 'clientSecret', label: 'Client secret' },
 });
@@ -204,7 +186,6 @@ const roles = noun({
   update: foreseen('updateRole'),
   delete: foreseen('deleteRole'),
   columns: [id, { name: 'name' }, { name: 'built-in', of: 'isSystem' }, { name: 'description' }],
-  fields: { name: 'text', description: 'text', metadata: 'json', groupIds: 'list', tagIds: 'list' },
   namedBy: 'name',
 });
 
@@ -218,7 +199,6 @@ const groups = noun({
   update: foreseen('updateGroup'),
   delete: foreseen('deleteGroup'),
   columns: [id, { name: 'name' }, { name: 'built-in', of: 'isSystem' }, { name: 'description' }],
-  fields: { name: 'text', description: 'text', metadata: 'json', permissionIds: 'list', tagIds: 'list' },
   namedBy: 'name',
 });
 
@@ -237,10 +217,6 @@ const permissions = noun({
     { name: 'name' },
     { name: 'condition' },
   ],
-  fields: {
-    ...{ name: 'text', description: 'text', resourceId: 'text', action: 'text' },
-    ...{ condition: 'json', metadata: 'json', tagIds: 'list' },
-  },
   namedBy: 'name',
 });
 
@@ -254,10 +230,6 @@ const resources = noun({
   update: plain('updateResource'),
   delete: plain('deleteResource'),
   columns: [id, { name: 'slug' }, { name: 'name' }, { name: 'actions' }, { name: 'active', of: 'isActive' }],
-  fields: {
-    ...{ name: 'text', slug: 'text', description: 'text', actions: 'list', isActive: 'flag' },
-    ...{ metadata: 'json', createPermissions: 'flag', tagIds: 'list' },
-  },
   namedBy: 'slug',
 });
 
@@ -279,21 +251,6 @@ const apps = noun({
   ],
   shown: [{ name: 'issuer', kind: 'id' }],
   derived: (scope, url) => ({ issuer: issuerOf(scope, url) }),
-  fields: {
-    ...{ name: 'text', logoUrl: 'text', homepageUrl: 'text', primaryColor: 'text', redirectUris: 'list' },
-    ...{ scopes: 'list', enabledProviders: 'list', identityProviders: 'list' },
-    ...{ allowSignUp: 'flag', signUpRoleId: 'text' },
-    ...{
-      confidential: 'flag',
-      firstParty: 'flag',
-      idTokenClaims: 'flag',
-      allowedOrigins: 'list',
-      postLogoutRedirectUris: 'list',
-      backchannelLogoutUri: 'text',
-      tagIds: 'list',
-    },
-    ...{ accessTokenProfile: 'text', resources: 'list', senderName: 'text', texts: 'json' },
-  },
   namedBy: 'name',
   secret: 'clientSecret',
 });
