@@ -1,3 +1,5 @@
+import { getTableColumns } from 'drizzle-orm';
+import { projectApps } from '../../schema/apps/project-app.ts';
 import { SYSTEM_NODE } from '../../schema/nodes.ts';
 import type { AppRequest } from './app-request.ts';
 import type { LiveApp } from './app.ts';
@@ -23,27 +25,31 @@ export const serviceRequest = (
   toService,
 });
 
+type AppRow = typeof projectApps.$inferSelect;
+type Unset = { readonly [C in keyof AppRow as null extends AppRow[C] ? C : never]: null };
+
+/** Null for every column of an app that can be null. */
+const unset = Object.fromEntries(
+  Object.entries(getTableColumns(projectApps)).flatMap(([name, { notNull }]) =>
+    notNull ? [] : [[name, null]],
+  ),
+) as Unset;
+
 export const serviceAsApp = ({
   allowsSignUp,
   takesConnections,
 }: NonNullable<AppRequest['toService']>): LiveApp => ({
+  ...unset,
   id: SERVICE_ID,
-  policyKey: null,
-  policyHold: null,
   tenantId: SYSTEM_NODE,
   clientId: SERVICE_ID,
   name: 'Doorward',
-  logoUrl: null,
-  homepageUrl: null,
-  primaryColor: null,
-  senderName: null,
   texts: [],
   redirectUris: [],
   scopes: [],
   enabledProviders: ['email', 'password', 'passkey', 'github'],
   identityProviders: [],
   postLogoutRedirectUris: [],
-  backchannelLogoutUri: null,
   allowedOrigins: [],
   allowSignUp: allowsSignUp,
   // No user gets a role here, but only an app with a role has a form to sign up.
@@ -54,12 +60,8 @@ export const serviceAsApp = ({
   accessTokenProfile: 'doorward',
   idTokenClaims: false,
   resources: [],
-  secretHash: null,
-  registrationHash: null,
-  lastUsedAt: null,
   createdAt: new Date(0),
   updatedAt: new Date(0),
-  deletedAt: null,
   owner: { kind: 'account', id: SYSTEM_NODE },
   scope: { tenant: 'accountProject', id: `${SYSTEM_NODE}:${SYSTEM_NODE}` },
   organization: null,
