@@ -54,15 +54,15 @@ const belowSubjects = [
   'events',
   'config',
 ];
-/** The services of operations contain these subjects; all behind them declare operations. */
-const inServices = ['outgoing', 'providers'];
+/** `services.ts` imports these subjects, so they can't use it or `declare.ts`. The later ones can. */
+const subjectsInServices = ['outgoing', 'providers'];
 const subjectRules = Object.fromEntries(
   subjects.map((subject, at) => [
     subject,
     [
       ...belowSubjects,
       ...subjects.slice(0, at),
-      ...(inServices.includes(subject) ? [] : ['services.ts', 'declare.ts']),
+      ...(subjectsInServices.includes(subject) ? [] : ['services.ts', 'declare.ts']),
     ],
   ]),
 );
@@ -85,7 +85,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
   crypto: ['errors.ts', 'kernel', 'schema', 'db', 'config'],
   events: ['errors.ts', 'kernel', 'schema', 'db', 'crypto', 'html'],
   ...subjectRules,
-  'services.ts': ['kernel', 'db', 'access', 'crypto', 'events', 'config', ...inServices],
+  'services.ts': ['kernel', 'db', 'access', 'crypto', 'events', 'config', ...subjectsInServices],
   'declare.ts': ['kernel', 'services.ts'],
   'entities.ts': ['kernel', 'schema'],
   'operations.ts': ['kernel', ...subjects],
@@ -168,7 +168,7 @@ describe('imports', () => {
     expect([...new Set(sources.map(({ path }) => layerOf(path)))].sort()).toEqual(Object.keys(below).sort());
   });
 
-  it('of configuration and of the state of pages are of types', () => {
+  it('of configuration and of page state are type-only', () => {
     const wrong = all(({ path, imports }) =>
       imports
         .filter(
@@ -330,6 +330,18 @@ describe('code', () => {
       [...text.matchAll(/oxlint-disable\S* ([^\n]*)/g)].map(([, rule]) => rule ?? ''),
     );
     expect(silenced).toEqual([]);
+  });
+
+  it('declares an operation with at most 36 members', () => {
+    const declaration = /^export interface Declaration<[^]*?^}/m.exec(
+      readFileSync(join(root, server, 'kernel/operation.ts'), 'utf8'),
+    );
+    const members = declaration?.[0].match(/^  readonly \w+\??:/gm) ?? [];
+    expect(members).toContain('  readonly rest:');
+    expect(
+      members.length,
+      'make it a value of a member, or an adapter in rest/protocols',
+    ).toBeLessThanOrEqual(36);
   });
 
   /** Where no type can say it, with the reason beside it. The numbers only decrease, and go down with what they count. */

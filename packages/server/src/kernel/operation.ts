@@ -21,14 +21,14 @@ export const rateClasses = ['general', 'auth', 'refresh', 'exchange', 'check', '
 export type RateClass = (typeof rateClasses)[number];
 
 /**
- * Callers whom an operation admits although others refuse them:
- * - `self`: the signed-in user whom `userId` names, without the permission (leaving)
+ * Callers that an operation admits although others refuse them:
+ * - `self`: the signed-in user that `userId` names, even without the permission (to leave)
  * - `pending-mfa`: a session whose second factor is pending
- * - `bound-session`: a session that is bound to an organization and calls without a scope; else it reaches its scope alone
- * - `suspended-member`, `suspended-owner`: those of a suspended organization, also in its projects
+ * - `bound-session`: a session bound to an organization, in a call without a scope; other operations admit it only in its scope
+ * - `suspended-member`, `suspended-owner`: members or owners of a suspended organization, in its projects too
  *   (docs/operating/operators.md)
- * - `outsider`: a caller to whom the scope is foreign, which is an answer here, not an error (isAuthorized)
- * - `project-owner`: a caller with `Authorization:Check` in a project, about scopes in which it is granted to customers
+ * - `outsider`: a caller without access to the scope: the answer is "not authorized", not an error (isAuthorized)
+ * - `project-owner`: a caller with `Authorization:Check` in a project, in the scopes of customers to which it is granted
  */
 type Admitted =
   | 'self'
@@ -48,7 +48,7 @@ interface Limit<S, I> {
 }
 
 /**
- * A standard whose requests have another form than ours: OAuth (RFC 6749 §3.2), authorization requests (RFC 6749 §3.1),
+ * A standard whose requests differ from ours in format: OAuth (RFC 6749 §3.2), authorization requests (RFC 6749 §3.1),
  * AuthZEN, and proxies that ask before they forward a request. The adapters are in `rest/protocols`.
  */
 export type Protocol = 'oauth' | 'oauth-authorization' | 'authzen' | 'forward-auth';
@@ -58,20 +58,18 @@ interface RestAnswers<O = unknown> {
   /** The default is the output with `status`. */
   readonly answer?: (output: O) => { readonly status?: number; readonly data: unknown };
   /** Schemas of this `data`, by status. */
-  readonly success?: Readonly<Record<number, z.ZodType>>;
-  /** An error in the form of a standard, instead of the envelope. */
+  readonly answerSchemas?: Readonly<Record<number, z.ZodType>>;
+  /** Formats an error as a standard requires, instead of in the envelope. */
   readonly refusal?: (error: DoorwardError) => BareReply;
-  /** The schema of these errors. */
-  readonly failure?: z.ZodType;
+  readonly refusalSchema?: z.ZodType;
 }
 
-/** Answers to a form post: a browser is redirected, an OAuth client gets the form of RFC 6749. */
+/** Answers to a form post: a redirect for a browser, an answer of RFC 6749 for an OAuth client. */
 export interface FormAnswers<O = unknown> {
   readonly answer: (output: O) => BareReply;
   readonly refusal?: (error: DoorwardError) => BareReply | undefined;
-  /** Schemas of these answers, for OpenAPI. */
-  readonly success?: z.ZodType;
-  readonly failure?: z.ZodType;
+  readonly answerSchema?: z.ZodType;
+  readonly refusalSchema?: z.ZodType;
 }
 
 export type Shape = z.ZodRawShape;
@@ -93,14 +91,14 @@ export interface Declaration<
   readonly summary: string;
   readonly description?: string;
   readonly access: Access;
-  /** Needs a session token in addition to the permission (authorization §9). A function says it of the call. */
+  /** Needs a session token in addition to the permission (authorization §9). A function decides for each call. */
   readonly sessionOnly?: true | ((input: InputOf<I>, principal: Principal) => boolean);
-  /** Callers whom it would refuse otherwise. */
+  /** Callers that it would refuse otherwise. */
   readonly admits?: readonly Admitted[];
   /**
    * Whether an operator of the installation may call it for a user: never for credentials, factors, new keys,
    * members and users, project grants, the deletion of organizations and projects, and the installation itself. A mutation
-   * has to say it; a query is allowed unless it says otherwise.
+   * must say it; the default of a query is `allowed`.
    */
   readonly whileImpersonating?: WhileImpersonating;
   /** Tenants it works on; needed when the input has a `scope`. */
@@ -109,7 +107,7 @@ export interface Declaration<
   readonly scopeOptional?: boolean;
   readonly input: I;
   readonly output: O;
-  /** 302 and 303: every answer is a `redirect`. 204: none has a body. */
+  /** 302 and 303: every answer is a `redirect`. 204: no answer has a body. */
   readonly status?: 200 | 201 | 202 | 204 | 302 | 303;
   readonly only?: 'rest';
   /** Also takes a form as body, for pages without script; with answers of its own if they differ from JSON. */
@@ -125,11 +123,11 @@ export interface Declaration<
    * configured.
    */
   readonly cors?: 'any' | 'app' | 'client' | 'none';
-  /** Members of the answer that are shown once: an idempotent replay does not store them, and answers `null`. */
+  /** Members that are returned once. The stored answer has `null` in their place, and so has an idempotent replay. */
   readonly secrets?: readonly (keyof z.output<O> & string)[];
   /**
-   * The member of the answer with its version: REST sends it as ETag, and 304 if the client has this version. `true`: a
-   * bare answer has the header itself.
+   * The member of the answer with its version: REST sends it as ETag, and 304 if the client has this version. `true`: the
+   * bare answer sets the header itself.
    */
   readonly etag?: (keyof z.output<O> & string) | true;
   /** Answered without envelope (conventions §2); with media types if it is not JSON. */
@@ -145,8 +143,8 @@ export interface Declaration<
   /** Error codes besides those that every operation may answer (conventions §4). */
   readonly codes?: readonly Code[];
   /**
-   * The limit that it counts in besides `general`, or instead of it for class `check`. `network`: only in `general`, by
-   * network, signed in or not. `exempt`: in none.
+   * The rate limit in addition to `general`; class `check` replaces `general`. `network`: only `general`, counted by network
+   * even for signed-in callers. `exempt`: no limit.
    */
   readonly limit?: Limit<S, InputOf<I>> | 'network' | 'exempt';
   /**
@@ -159,7 +157,7 @@ export interface Declaration<
   /**
    * Waits for a change, or for a server that the caller has chosen, perhaps for half a minute: it has no request slot
    * meanwhile, so that others use the database. A query checks its caller again (`Context.assertStillPermitted`). A
-   * function says it of the call.
+   * function decides for each call.
    */
   readonly waits?: true | ((input: InputOf<I>) => boolean);
   /** Refuses app tokens with SESSION_REQUIRED, whatever they hold: the reason, which the caller gets as `fix`. */
@@ -217,7 +215,7 @@ export interface Operation<I extends Shape = Shape, O extends z.ZodType = z.ZodT
   readonly limit?: Limit<unknown, CallInput>;
   readonly kind: 'query' | 'mutation';
   readonly method: Method;
-  /** How it counts in class `general`: not at all, by network, or not because it counts in class `check`. */
+  /** How `general` applies: not at all, by network, or replaced by class `check`. */
   readonly rate: 'exempt' | 'network' | 'check' | undefined;
   /** Full path as routed, e.g. `/api/roles/:id`. */
   readonly path: string;
@@ -267,7 +265,7 @@ export function define<S, I extends Shape, O extends z.ZodType, P, T extends Any
   declaration: Declaration<S, I, O, P, T>,
 ): Operation<I, O> {
   const [method, path] = declaration.rest.split(' ') as [Method, string];
-  // The public token exchange also has a `scope` field, but as a part of its credentials: no rights are checked there.
+  // The public token exchange also has a `scope` field, but it is part of the credentials, and no rights are checked.
   const scoped = 'scope' in declaration.input && declaration.access !== 'public';
   const input = { ...declaration.input, ...targetId(declaration), ...(declaration.dryRun && { dryRun }) };
   // Its functions get what the schemas of this declaration have parsed, and nothing else.

@@ -13,7 +13,7 @@ const registration = {
   access: 'public',
   only: 'rest',
   bare: true,
-  restAnswers: { refusal: registrationError, failure: OauthError },
+  restAnswers: { refusal: registrationError, refusalSchema: OauthError },
 } as const;
 
 const noCache = { pragma: 'no-cache' };

@@ -102,8 +102,8 @@ export const projectToken = mutation({
   takesForm: {
     answer: tokensAsOauth,
     refusal: errorAsOauth,
-    success: OauthTokens,
-    failure: OauthError,
+    answerSchema: OauthTokens,
+    refusalSchema: OauthError,
   },
   input: tokenInput,
   output: AppTokens,
@@ -177,8 +177,8 @@ export const revokeProjectToken = mutation({
   takesForm: {
     answer: emptyReply,
     refusal: errorAsOauth,
-    success: OauthNothing,
-    failure: OauthError,
+    answerSchema: OauthNothing,
+    refusalSchema: OauthError,
   },
   input: revokeInput,
   output: z
@@ -213,8 +213,8 @@ export const introspectProjectToken = mutation({
   takesForm: {
     answer: documentAsOauth,
     refusal: errorOfIntrospection,
-    success: Introspection,
-    failure: OauthError,
+    answerSchema: Introspection,
+    refusalSchema: OauthError,
   },
   input: {
     token: revokeInput.token.describe('An access token, or a refresh token of the app.'),

@@ -22,7 +22,7 @@ export function codesOf(op: NamedOperation): Code[] {
     ...when(op.scoped, 'SCOPE_REQUIRED'),
     ...when(op.scoped && op.protocol !== 'authzen', 'SCOPE_CONFLICT'),
     ...when(op.scoped, 'TENANT_NOT_ALLOWED'),
-    // An id in the path that is none.
+    // The id in the path may be malformed.
     ...when(op.protocol === 'authzen', 'NOT_FOUND'),
     ...when(op.scoped, 'FORBIDDEN', 'EMAIL_VERIFICATION_REQUIRED'),
     ...when(concernsTenants(op), 'SUSPENDED'),
@@ -70,7 +70,7 @@ function byStatus(op: NamedOperation): [status: number, codes: Code[]][] {
 
 /** Whether errors of form requests have their own body (RFC 6749). */
 const answersForms = ({ takesForm }: NamedOperation): boolean =>
-  typeof takesForm === 'object' && takesForm.failure !== undefined;
+  typeof takesForm === 'object' && takesForm.refusalSchema !== undefined;
 
 /** Names for codes that usually occur together, for shorter names of components. */
 const groups: readonly (readonly [name: string, codes: readonly Code[]])[] = [
@@ -84,7 +84,7 @@ const groups: readonly (readonly [name: string, codes: readonly Code[]])[] = [
 function nameOf(op: NamedOperation, codes: readonly Code[]): string {
   const [group, together] = groups.find(([, all]) => all.every((code) => codes.includes(code))) ?? [];
   const others = codes.filter((code) => !together?.includes(code));
-  const form = answersForms(op) ? 'FORM' : op.restAnswers?.failure && 'STANDARD';
+  const form = answersForms(op) ? 'FORM' : op.restAnswers?.refusalSchema && 'STANDARD';
   return [group, ...others, form].filter(Boolean).join('-');
 }
 
@@ -101,7 +101,7 @@ export function sharedFailures(
 ): Record<string, object> {
   const all = operations.flatMap((op) =>
     byStatus(op).map(([status, codes]) => {
-      const own = answersForms(op) || op.restAnswers?.failure ? formFailure(op) : undefined;
+      const own = answersForms(op) || op.restAnswers?.refusalSchema ? formFailure(op) : undefined;
       return [nameOf(op, codes), failureResponse(op, status, codes, own)] as const;
     }),
   );
@@ -116,7 +116,7 @@ function failureResponse(
   codes: readonly Code[],
   inForm: object | undefined,
 ): object {
-  const schema = restAnswers?.failure
+  const schema = restAnswers?.refusalSchema
     ? inForm
     : inForm
       ? { anyOf: [errorRef, inForm], description: 'The first for a JSON request, the second for a form.' }
@@ -129,7 +129,7 @@ function failureResponse(
     content: {
       'application/json': {
         schema,
-        ...(!restAnswers?.failure && { examples: Object.fromEntries(examples) }),
+        ...(!restAnswers?.refusalSchema && { examples: Object.fromEntries(examples) }),
       },
     },
   };

@@ -16,7 +16,7 @@ function fieldParameters(op: NamedOperation, members: JsonSchema, ids: ExampleId
   return op.method === 'GET' || op.method === 'DELETE' ? queryParameters(op, members, ids) : [];
 }
 
-/** Each field appears twice. */
+/** Each field can be sent in a header or in the query, so it appears twice. */
 const headerOrQueryParameters = (fields: Readonly<Record<string, JsonSchema>>) =>
   Object.entries(forwardAuthHeaders).flatMap(([field, header]) => {
     const text = { type: 'string' };

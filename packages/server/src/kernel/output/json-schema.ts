@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { NamedOperation } from '../operation.ts';
+import type { FormAnswers, NamedOperation } from '../operation.ts';
 import { jsonSchemaOptions } from '../input/values.ts';
 
 /**
@@ -63,9 +63,10 @@ export function schemasOf(operations: readonly NamedOperation[]): Schemas {
   const inputSchemas = operations.map((op) => [op.name, z.strictObject({ ...op.input })] as const);
   const outputSchemas = operations.map((op) => {
     const { name, output, dryRun, status = 200, restAnswers, takesForm } = op;
-    const answers = restAnswers?.success ?? { [status]: output };
-    const { success, failure = restAnswers?.failure } = typeof takesForm === 'object' ? takesForm : {};
-    const form = { ...(success && { formSuccess: success }), ...(failure && { formFailure: failure }) };
+    const answers = restAnswers?.answerSchemas ?? { [status]: output };
+    const onForms: Partial<FormAnswers> = typeof takesForm === 'object' ? takesForm : {};
+    const { answerSchema: formSuccess, refusalSchema: formFailure = restAnswers?.refusalSchema } = onForms;
+    const form = { ...(formSuccess && { formSuccess }), ...(formFailure && { formFailure }) };
     return [name, z.object({ ...answers, output, ...(dryRun && { dryRun }), ...form })] as const;
   });
   const inputs = render(Object.fromEntries(inputSchemas), 'input');

@@ -30,8 +30,8 @@ export const authorizeProjectDevice = mutation({
   takesForm: {
     answer: documentAsOauth,
     refusal: errorAsOauth,
-    success: DeviceCodes,
-    failure: OauthError,
+    answerSchema: DeviceCodes,
+    refusalSchema: OauthError,
   },
   input: {
     scope: z.string().max(8192).optional().meta({

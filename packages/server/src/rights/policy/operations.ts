@@ -161,7 +161,7 @@ const applying = {
   status: 201,
   restAnswers: {
     answer: (output: Output) => ({ status: output.applied ? 201 : 200, data: output }),
-    success: { 200: AppliedPolicy, 201: AppliedPolicy },
+    answerSchemas: { 200: AppliedPolicy, 201: AppliedPolicy },
   },
   secrets: ['secrets'],
   codes: refusals,

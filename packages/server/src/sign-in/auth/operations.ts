@@ -115,7 +115,7 @@ export const register = mutation({
   restAnswers: {
     answer: ({ signIn }) =>
       signIn ? { status: 201, data: signIn } : { status: 202, data: { verificationRequired: true } },
-    success: { 201: SignIn, 202: VerificationRequired },
+    answerSchemas: { 201: SignIn, 202: VerificationRequired },
   },
   emits: 'user.created',
   codes: ['CONFLICT', 'FORBIDDEN'],
