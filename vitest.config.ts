@@ -29,8 +29,8 @@ const sameOnPostgres = [
 /** CI runs only the tagged tests of stories on PostgreSQL. */
 const tagged = onPostgres && Boolean(process.env['CI']);
 
-/** Process tests of what both databases do alike. CI runs them on PostgreSQL only, where a service starts faster. */
-const sameEmbedded = [
+/** Process tests whose result doesn't depend on the database. CI runs them on PostgreSQL only, where a service starts faster. */
+const onlyOnPostgresInCi = [
   'packages/server/test/faults/{log-output,policy-kill,refresh-races}.process.test.ts',
   'packages/server/test/journeys/dev-seed.process.test.ts',
 ];
@@ -111,7 +111,7 @@ export default defineConfig({
           exclude: [
             ...elsewhere,
             ...(onPostgres ? sameOnPostgres : []),
-            ...(!onPostgres && process.env['CI'] ? sameEmbedded : []),
+            ...(!onPostgres && process.env['CI'] ? onlyOnPostgresInCi : []),
           ],
           globalSetup,
           provide: { breadth: 'pairwise' },

@@ -6,8 +6,8 @@ import { policyFileSchema } from '../packages/server/src/rights/policy/document/
 import { declaredPermissions, operations } from '../packages/server/src/operations.ts';
 
 /**
- * Writes what the command line knows of the service without asking one: the fields that each noun can have, the JSON Schema of
- * policy documents, and the names of built-in rows. With --check it writes nothing, and fails when a file does not match the
+ * Generates what the command line knows about the service offline: the fields of each noun, the JSON Schema of policy
+ * documents, and the names of built-in rows. With --check it writes nothing, and fails when a file does not match the
  * declarations.
  */
 const source = join(import.meta.dirname, '..', 'packages/cli/src');
@@ -19,7 +19,7 @@ const schemas = schemasOf(operations);
 const definitionOf = ({ $ref: ref }: JsonSchema): JsonSchema | undefined =>
   ref === undefined ? undefined : schemas.inputs[ref.slice(ref.lastIndexOf('/') + 1)];
 
-/** How the command line reads a value for a field: null is a value of every kind. */
+/** How the command line parses a value for the field. `null` is valid for every kind. */
 function kindOf(schema: JsonSchema): Kind {
   const definition = definitionOf(schema);
   if (definition) return kindOf(definition);

@@ -33,7 +33,7 @@ export class LongestFirst extends BaseSequencer {
   }
 }
 
-/** Runs only the tagged tests of stories. A filter of the configuration would apply to all files. */
+/** Runs only the tagged tests of stories. It is set per file, because a filter in the configuration would apply to all. */
 export class TaggedStories extends LongestFirst {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const paths = new Set(stories().map((path) => resolve(path)));

@@ -1,13 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Tags of tests beside the code of the service: which of them CI runs on PostgreSQL (docs/testing.md). */
+/** Tags that decide which tests next to the code CI runs on PostgreSQL (docs/testing.md). */
 export const tags = [
   {
     name: 'race',
-    description: 'Sends requests at once that may collide. On PostgreSQL, each may have its own connection.',
+    description:
+      'Sends concurrent requests that may collide. On PostgreSQL, each may have its own connection.',
   },
-  { name: 'exhaustive', description: 'Runs in the exhaustive suite only, or needs PostgreSQL or Redis.' },
-  { name: 'independent', description: 'Waits for several calls at once, which cannot collide.' },
+  { name: 'exhaustive', description: 'Is skipped by the fast suite, or needs PostgreSQL or Redis.' },
+  { name: 'independent', description: 'Waits for concurrent calls that cannot collide.' },
 ];
 
 export const inCi = ['race or exhaustive'];
@@ -20,7 +21,10 @@ export const testFilesIn = (folders: readonly string[]): string[] =>
     .flatMap((folder) => readdirSync(folder, { recursive: true }).map((path) => `${folder}/${String(path)}`))
     .filter((path) => path.endsWith('.test.ts'));
 
-/** Scenarios of the other folders. `contract/transports` runs every operation on PostgreSQL, one at a time. */
+/**
+ * Tests next to the code, except in those folders. CI doesn't need them all on PostgreSQL, because `contract/transports` runs
+ * every operation there, one at a time.
+ */
 export const stories = (): string[] =>
   testFilesIn(['packages/server/src']).filter(
     (path) => !aboutTheDatabase.test(path) && !path.endsWith('.exhaustive.test.ts'),

@@ -33,7 +33,7 @@ interface ProcessState {
   readonly queues: () => readonly QueueState[];
 }
 
-/** The services available to every operation beside its scope-bound database. Wired once, in app.ts. */
+/** The services available to every operation besides its scope-bound database. Wired once, in app.ts. */
 export interface Services {
   readonly config: Config;
   readonly clock: Clock;
@@ -91,7 +91,7 @@ export type Context<
   T extends AnyEntity | undefined = AnyEntity | undefined,
 > = KernelContext<Services, I, P, T>;
 
-/** The part of a mutation's context that functions use which several operations share. */
+/** The part of a mutation's context that functions shared by several operations need. */
 export type Run = Pick<
   Context,
   'tx' | 'services' | 'call' | 'record' | 'invalidate' | 'unchanged' | 'setCookies' | 'afterCommit'

@@ -67,7 +67,7 @@ interface NounParts {
 }
 
 export interface Noun extends NounParts {
-  /** Fields that can be set: those of both operations, and no other. */
+  /** Fields that `create` or `update` accepts, without the secret that is asked for. */
   readonly fields: Readonly<Record<string, FieldKind>>;
 }
 

@@ -11,8 +11,8 @@ import { emptyFolder } from '../support/folder.ts';
 import type { How } from '../support/run/how.ts';
 
 /**
- * Operators on the machine of the service, in its embedded database and without a token. Opening that takes a second, so
- * that what does not depend on it is tried on PostgreSQL: `journeys/operators-on-postgres` of the service.
+ * Operators on the machine of the service, in its embedded database and without a token. Opening it takes a second, so tests
+ * that don't depend on it run on PostgreSQL (`packages/server/test/journeys/operators-on-postgres`).
  */
 let programs: Programs;
 beforeAll(async () => {

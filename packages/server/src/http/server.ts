@@ -77,7 +77,7 @@ declare module 'fastify' {
     readonly takesClientSecret?: boolean | undefined;
     /** Whether a body may be a form too. */
     readonly takesForm?: true | FormAnswers | undefined;
-    /** An error in the form of a standard, instead of the envelope. */
+    /** Formats an error as a standard requires, instead of in the envelope. */
     readonly refusal?: ((error: DoorwardError) => BareReply) | undefined;
     /** Whether a client that prefers HTML gets errors as a page. */
     readonly forBrowsers?: true | undefined;

@@ -176,7 +176,7 @@ function inputReader(op: NamedOperation, schemas: Schemas) {
   const inQuery = (path: string) =>
     path === 'scope.id' ? 'scopeId' : path.replace(/^scope\.tenant$/, 'tenant');
 
-  /** Names fields as the caller wrote them, `scopeId` instead of `scope.id`, and where a scope is missing. */
+  /** Restates an error in the caller's terms: fields as sent (`scopeId`, not `scope.id`), and where the scope belongs. */
   function respell(error: unknown): never {
     if (!(error instanceof DoorwardError)) throw error;
     if (error.code === 'SCOPE_REQUIRED' && adapter?.scopeRequired) throw adapter.scopeRequired(op);

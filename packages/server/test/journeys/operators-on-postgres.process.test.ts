@@ -14,8 +14,8 @@ import type { Programs } from '../../src/programs/programs.ts';
 import { postgresDatabase, type TestDatabase } from '../support/databases/postgres.ts';
 
 /**
- * Operators by the command line, whose programs use the database. On PostgreSQL, where a running service does not keep
- * them away, and opening it takes no second; `packages/cli` tries the embedded database.
+ * Manages operators with the programs of the command line, on PostgreSQL: it opens faster than the embedded database, and a
+ * running service doesn't lock it. `packages/cli` tests the embedded database.
  */
 let programs: Programs;
 let database: TestDatabase;
@@ -104,7 +104,7 @@ describe.runIf(inject('postgresUrl'))('operators', { timeout: 180_000 }, () => {
     expect(entries[0]?.metadata).toMatchObject({ address: first.email, reason: first.reason });
   });
 
-  test('the first user of a development installation, who is no operator in production', async () => {
+  test('the first user of a development installation is not an operator in production', async () => {
     const { operators, addOperator, removeOperator } = programs;
     const production = {
       NODE_ENV: 'production',
@@ -123,14 +123,14 @@ describe.runIf(inject('postgresUrl'))('operators', { timeout: 180_000 }, () => {
 
     expect(await list()).toEqual([[email, 'Installation Operator', 'development']]);
     expect(await list(production)).toEqual([]);
-    // Where they are operator, only this role can be made one that counts everywhere.
+    // In development they are an operator already, so another role is refused.
     await expect(addOperator(machine(), { email, role: 'support' })).rejects.toThrow('operator already');
     const operator = { email, role: 'operator' };
     expect(await addOperator(machine(production), operator)).toMatchObject({ source: 'commandLine' });
     const everywhere = [[email, 'Installation Operator', 'commandLine']];
     expect([await list(production), await list()]).toEqual([everywhere, everywhere]);
     await expect(addOperator(machine(production), operator)).rejects.toThrow('operator already');
-    // OPERATORS names them too, so that they stay operator.
+    // OPERATORS names them too, so they remain an operator.
     const named = { ...production, OPERATORS: email };
     await removeOperator(machine(named), { email, evenLast: true });
     expect(await list(named)).toEqual([[email, 'Installation Operator', 'configuration']]);

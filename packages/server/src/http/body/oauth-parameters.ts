@@ -1,6 +1,6 @@
 /*
- * Repeated parameters of an OAuth endpoint (RFC 6749 §3.1, §3.2). They are refused, known or not, because two parties could
- * use different values.
+ * Repeated parameters of an OAuth endpoint (RFC 6749 §3.1, §3.2). They are refused, known or not: two programs that read the
+ * request could each use a different value.
  */
 
 type Members = Readonly<Record<string, unknown>>;

@@ -4,8 +4,8 @@ import { uuid } from '../../kernel/input/values.ts';
 import type { NamedOperation } from '../../kernel/operation.ts';
 
 /*
- * Paths and input of an endpoint of AuthZEN (authzen §1, §5). Below the issuer of a project the path is the scope; the
- * query and the body cannot name another one, because clients of other services send members that mean nothing here.
+ * Paths and input of an endpoint of AuthZEN (authzen §1, §5). Below the issuer of a project the path is the scope. A `scope`
+ * in the query or body is ignored like every unknown member, because clients written for other services send extra ones.
  */
 
 type Members = Record<string, unknown>;
@@ -34,7 +34,7 @@ export const projectInPathRequired = ({ path }: NamedOperation): DoorwardError =
 
 /**
  * Reads the input of a request, with the scope that its path names.
- * @throws VALIDATION_ERROR without a JSON object that is needed, and NOT_FOUND for a path that names no project
+ * @throws VALIDATION_ERROR if a required JSON object is missing, and NOT_FOUND if an id in the path is not a UUID
  */
 export function readAuthzenInput(
   { input }: NamedOperation,
@@ -62,7 +62,7 @@ function scopeIn(params: Readonly<Record<string, string>>): Members | undefined 
   return { tenant, id: `${ownerId}:${projectId}` };
 }
 
-/** Clients may know the path of the resource search from the standard. It is not an operation: its answer says what to do instead. */
+/** AuthZEN has a resource search, so clients may call its path. It is not an operation here, and the error says what to do instead. */
 export function refuseResourceSearch(app: FastifyInstance): void {
   addAuthzenRoutes(app, {
     method: 'POST',

@@ -8,7 +8,7 @@ import type { NamedOperation } from '../../kernel/operation.ts';
 
 type Members = Record<string, unknown>;
 
-/** In place of a scope: that of the token. */
+/** Stands for the scope of the token. */
 const OWN_SCOPE = 'own';
 
 /** The error for a call that names no scope, or whose token has none. */
@@ -68,8 +68,8 @@ export function readForwardAuthInput(
 }
 
 /**
- * The scope has to be named. Otherwise a token would be checked in its own scope, and so the key of any project
- * would pass in which its owner has made this permission.
+ * The caller must name the scope. Otherwise a token would be checked in its own scope, and anyone could create this
+ * permission in a project of theirs and pass with a key from there.
  */
 function withScope({ scope, ...others }: Members): Members {
   const isComplete = Object.keys(names).every((name) => name === 'scope' || name in others);

@@ -5,19 +5,22 @@ import { addAuthzenRoutes, projectInPathRequired, readAuthzenInput } from './aut
 import { addForwardAuthRoutes, readForwardAuthInput, scopeHeaderRequired } from './forward-auth.ts';
 import { readOauthParameters } from './oauth.ts';
 
-/** How REST speaks a protocol whose requests are not those of conventions §1. */
+/** How REST handles a protocol whose requests don't follow conventions §1. */
 interface ProtocolAdapter {
-  /** Adds the routes, for a protocol with others than the one that the operation declares. */
+  /** Adds the routes, if the protocol needs others than the declared one. */
   readonly addRoutes?: (app: FastifyInstance, route: RouteOptions) => void;
-  /** @throws VALIDATION_ERROR and the other errors of a request that cannot be read */
+  /**
+   * Reads the input, in which the fields of `required` may not be missing.
+   * @throws VALIDATION_ERROR, or another error if the request can't be read
+   */
   readonly readInput: (
     op: NamedOperation,
     required: readonly string[],
     request: FastifyRequest,
   ) => Record<string, unknown>;
-  /** Names a field of the input as the caller wrote it. */
+  /** The caller's name for an input field. */
   readonly fieldName?: (path: string) => string;
-  /** SCOPE_REQUIRED, with the position of the scope in such a request. */
+  /** Creates SCOPE_REQUIRED, which says where such a request names its scope. */
   readonly scopeRequired?: (op: NamedOperation) => DoorwardError;
 }
 

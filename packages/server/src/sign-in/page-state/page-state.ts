@@ -11,7 +11,7 @@ import type { ShownChoices } from '../organization-choice/shown-choices.ts';
 import type { PageProfile } from '../steps/page-profile.ts';
 import type { FirstPage } from './first-page.ts';
 
-/* The data of the hosted sign-in pages. The pages import these types, and no value of this subject. */
+/* The data of the hosted sign-in pages. Pages import only these types from sign-in, never values. */
 
 export interface PersonProfile {
   readonly displayName: string;
@@ -28,7 +28,7 @@ export interface AppOwner {
 /** A site through which people can sign in. */
 type ShownProvider = Pick<IdentityProviders['offered'][number], 'key' | 'name' | 'logoUrl'>;
 
-/** The device that waits for an answer. The hash of its code is for no page. */
+/** The device that waits for an answer. Pages never get the hash of its code. */
 export type ShownDevice = Omit<WaitingDevice, 'hash'>;
 
 /** The step that a browser's sign-in to an app has reached, and the data of its page. */
@@ -39,7 +39,7 @@ export interface PageState {
   readonly step: StepName;
   readonly providers: readonly LiveApp['enabledProviders'][number][];
   readonly identityProviders: readonly ShownProvider[];
-  /** The name of the site to which the person went last. */
+  /** The name of the site at which the user last tried to sign in. */
   readonly provider: string | null;
   /** The result of the last attempt. */
   readonly notice: Notice | null;
@@ -56,7 +56,7 @@ export interface PageState {
   readonly scopes: readonly NamedScope[] | null;
   /** Permissions that the user does not hold yet; the app may use them when the user does. */
   readonly later: readonly NamedScope[];
-  /** What the user takes into their authenticator app, or the recovery codes that they keep; only where they add it. */
+  /** What the user's authenticator app needs, or new recovery codes; only while they add one. */
   readonly enrolment: ShownEnrolment | null;
   /** The organizations that the user chooses from; only at that choice. */
   readonly choices: ShownChoices | null;
@@ -64,7 +64,7 @@ export interface PageState {
   readonly organization: string | null;
   /** What the app will learn about the user; empty for a request of OAuth 2.0 alone. */
   readonly openid: readonly OpenidScope[];
-  /** The address with which the form begins, as the app expects it. */
+  /** The address that the app suggests (`login_hint`). */
   readonly loginHint: string | null;
   /** The language that the app asked for; null: that of the browser. */
   readonly language: Language | null;
@@ -90,6 +90,6 @@ export type LinkState =
         readonly minLength: number;
       } | null;
     }
-  /** The page shows the code, and the link does nothing. */
+  /** Opened in another browser: the page shows the code, and the link does nothing. */
   | { readonly state: 'otherBrowser'; readonly code: string }
   | { readonly state: 'invalid' };

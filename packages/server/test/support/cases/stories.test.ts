@@ -4,14 +4,14 @@ import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { stories, tags } from '../../../../../test/support/stories.ts';
 
-/** Waiting for several calls at once shows in the text; whether they may collide is for the author to say. */
+/** Waiting for concurrent calls is visible in the code; whether they can collide, only the author can say. */
 const together = /\bPromise\.(?:all|allSettled)\(/;
 const onlyExhaustive =
   /\.(?:runIf\((?:inject\('postgresUrl'\)|isWhole\(\))|skipIf\(!process\.env\['TEST_REDIS_URL'\])\)/;
 
 interface Call {
   readonly kind: string;
-  /** What the call is made of, as in `it.runIf(isWhole())`. */
+  /** The called expression, such as `it.runIf(isWhole())`. */
   readonly callee: string;
   readonly tag: string | undefined;
 }
@@ -25,7 +25,7 @@ function callIn(node: ts.Node): Call | undefined {
   return kind === undefined ? undefined : { kind, callee, tag: /\btags: '(\w+)'/.exec(options)?.[1] };
 }
 
-/** The tests of a story that have to have a tag, and have none. */
+/** The tests of a story that need a tag and have none. */
 function untagged(source: string): string[] {
   const file = ts.createSourceFile('story.ts', source, ts.ScriptTarget.Latest, true);
   const helpers: string[] = [];
@@ -49,7 +49,7 @@ function untagged(source: string): string[] {
     .map(({ text }) => text.slice(0, 100));
 }
 
-it('a story tags its races, and what the fast suite leaves out', () => {
+it('every story tags its races, and the tests that the fast suite skips', () => {
   const root = join(import.meta.dirname, '../../../../..');
   const missing = stories()
     .map((path) => ({ path, source: readFileSync(join(root, path), 'utf8') }))
@@ -64,10 +64,13 @@ describe('a test needs a tag', () => {
   const race = 'await Promise.all([call(), call()]);';
   it.each([
     ['that waits for several calls', `it('x', async () => { ${race} })`],
-    ['of a group', `describe('x', () => { it.each([1])('y', async () => { ${race} }) })`],
+    ['in a group', `describe('x', () => { it.each([1])('y', async () => { ${race} }) })`],
     ['that calls a helper', `const both = () => ${race}\ntest('x', async () => { await both(); })`],
     ['of the exhaustive suite', `it.runIf(isWhole())('x', async () => undefined)`],
-    ['of a group of it', `describe.runIf(inject('postgresUrl'))('x', () => { it('y', () => undefined) })`],
+    [
+      'in an exhaustive group',
+      `describe.runIf(inject('postgresUrl'))('x', () => { it('y', () => undefined) })`,
+    ],
   ])('%s', (_name, source) => expect(untagged(source)).toHaveLength(1));
 
   it.each([
