@@ -117,7 +117,7 @@ testEmbedded(
   },
 );
 
-testEmbedded('with demo data there is no link', async () => {
+testEmbedded('with demo data the log has no link', async () => {
   const service = await start({ DEV_SEED: 'true' });
   await vi.waitFor(() => expect(service.output()).toContain('answers ALLOWED'), waiting);
   expect(links(service.output())).toEqual([]);

@@ -131,7 +131,7 @@ it('answers JSON in the envelope', async () => {
 });
 
 describe('is refused, always alike,', () => {
-  it('for what is no key, or no key any more', { tags: 'independent' }, async () => {
+  it('for anything that is not a valid key', { tags: 'independent' }, async () => {
     const [revoked, elsewhere] = [await newKey(), await newKey({ allowedCidrs: ['203.0.113.0/24'] })];
     await app.must('revokeApiKey', { scope: mine.scope, id: revoked.id }, { token: owner.token });
     const ofApp = { id: '', clientId: mine.clientId, clientSecret: mine.clientSecret ?? '' };

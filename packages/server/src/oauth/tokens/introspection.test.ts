@@ -122,7 +122,7 @@ describe('an access token', () => {
   });
 
   it(
-    'of another issuer, of a session, an id_token, and what is no token are answered alike',
+    'of another issuer, of a session, an id_token, and text that is not a token get the same answer',
     { tags: 'independent' },
     async () => {
       const { accessToken } = await tokensFor(foreign);

@@ -84,19 +84,23 @@ describe.each(storyTransports(import.meta))('what operators see over %s', (via) 
     expect(JSON.stringify(entries)).not.toContain(owner.email);
   });
 
-  test('lists go on from their cursor, and a plain list is no search', { tags: 'independent' }, async () => {
-    const people = [ada, ...(await Promise.all([1, 2, 3].map(() => app.person())))];
-    const seen: string[] = [];
-    let cursor: string | undefined;
-    do {
-      const { data } = await read('installationUsers', { limit: 2, ...(cursor ? { cursor } : {}) });
-      seen.push(...ids(data));
-      cursor = (data as { nextCursor: string | null }).nextCursor ?? undefined;
-    } while (cursor !== undefined);
-    expect(seen.sort()).toEqual(people.map(({ userId }) => userId).sort());
-    expect(ids((await read('installationUsers', { status: 'disabled' })).data)).toEqual([]);
-    expect((await read('installationAuditLogs')).data).toMatchObject({ items: [] });
-  });
+  test(
+    'lists go on from their cursor, and a plain list is not a search',
+    { tags: 'independent' },
+    async () => {
+      const people = [ada, ...(await Promise.all([1, 2, 3].map(() => app.person())))];
+      const seen: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const { data } = await read('installationUsers', { limit: 2, ...(cursor ? { cursor } : {}) });
+        seen.push(...ids(data));
+        cursor = (data as { nextCursor: string | null }).nextCursor ?? undefined;
+      } while (cursor !== undefined);
+      expect(seen.sort()).toEqual(people.map(({ userId }) => userId).sort());
+      expect(ids((await read('installationUsers', { status: 'disabled' })).data)).toEqual([]);
+      expect((await read('installationAuditLogs')).data).toMatchObject({ items: [] });
+    },
+  );
 
   test('a user: methods, factors, sessions, memberships with names of roles, no secret; the view is audited', async () => {
     const { owner, organizationId, secret } = await firm();

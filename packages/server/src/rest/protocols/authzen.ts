@@ -70,7 +70,7 @@ export function refuseResourceSearch(app: FastifyInstance): void {
     config: { protocol: 'authzen', rate: 'network' },
     onRequest: (_request, _reply, done) => {
       const fix =
-        'There is no resource search, because Doorward keeps no list of your objects: ask about them at access/v1/evaluations.';
+        'Doorward stores no list of your objects, so it has no resource search. Ask about them at access/v1/evaluations.';
       done(fail('NOT_FOUND', { fix }));
     },
     handler: () => undefined,

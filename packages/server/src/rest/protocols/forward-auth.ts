@@ -15,7 +15,7 @@ const OWN_SCOPE = 'own';
 export const scopeHeaderRequired = (): DoorwardError =>
   fail('SCOPE_REQUIRED', {
     params: { place: names.scope },
-    fix: `Send ${names.scope}: <tenant>:<id>, or ?scope=<tenant>:<id>. The value ${OWN_SCOPE} means the scope of the token, whichever it is; a session has none.`,
+    fix: `Send ${names.scope}: <tenant>:<id>, or ?scope=<tenant>:<id>. The value ${OWN_SCOPE} means the token's own scope; a session has none.`,
   });
 
 /**
