@@ -27,9 +27,11 @@ export const auditExport: Command = {
     const path = options.text('out');
     const scope = await run.connection.scope();
     const { api } = await run.connection.inScope({ changes: true });
-    const { file, last } = path === undefined ? { file: null, last: null } : await openExport(run, path);
+    const opened = path === undefined ? null : await openExport(run, path);
+    const { file, last } = opened ?? { file: null, last: null };
     try {
       if (last) assertContinues(last, format, scope ?? null);
+      await opened?.cutIncompleteLine();
       const start = last ? new Date(Date.parse(last.occurredAt) - OVERLAP_MS).toISOString() : from;
       const input = {
         format,

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { usageFault } from '../fault.ts';
 import type { Run } from '../run.ts';
 
-/** The last whole entry of a file that was cut. */
+/** The last complete entry in the file of an interrupted export. */
 export interface LastEntry {
   readonly sequence: number;
   readonly occurredAt: string;
@@ -14,29 +14,34 @@ export interface LastEntry {
 
 const STEP = 64 * 1024;
 
+interface OpenedExport {
+  readonly file: FileHandle;
+  /** Null for an empty file. */
+  readonly last: LastEntry | null;
+  /** Removes an incomplete last line, so that the next entry begins a line. */
+  readonly cutIncompleteLine: () => Promise<void>;
+}
+
 /**
- * Opens the file of an export. What is there is kept; a line that was cut is removed.
- * @throws Fault if the file is not an export
+ * Opens the file of an export to append to it, and changes nothing yet.
+ * @throws Fault if the file is not empty, and does not end with an entry
  */
-export async function openExport(
-  { cwd }: Pick<Run, 'cwd'>,
-  path: string,
-): Promise<{ readonly file: FileHandle; readonly last: LastEntry | null }> {
+export async function openExport({ cwd }: Pick<Run, 'cwd'>, path: string): Promise<OpenedExport> {
   const file = await open(resolve(cwd, path), 'a+', 0o600).catch((error: NodeJS.ErrnoException) => {
     throw usageFault(`${path} cannot be written (${error.code ?? error.name}).`);
   });
   try {
     const { size } = await file.stat();
     const end = await endOfLine(file, size);
-    if (end < size) await file.truncate(end);
-    if (end === 0) {
-      if (size > STEP) throw usageFault(`${path} is not an export: it has no complete line.`);
-      return { file, last: null };
-    }
+    const cutIncompleteLine = async () => {
+      if (end < size) await file.truncate(end);
+    };
+    if (size === 0) return { file, last: null, cutIncompleteLine };
+    if (end === 0) throw notAnExport(path);
     const start = await endOfLine(file, end - 1);
     const text = Buffer.alloc(end - 1 - start);
     await file.read(text, 0, text.length, start);
-    return { file, last: entryOf(path, text.toString()) };
+    return { file, last: entryOf(path, text.toString()), cutIncompleteLine };
   } catch (error) {
     await file.close();
     throw error;
@@ -63,7 +68,10 @@ function entryOf(path: string, line: string): LastEntry {
     if (Number.isSafeInteger(sequence) && typeof hash === 'string' && !Number.isNaN(Date.parse(occurredAt)))
       return { sequence, occurredAt, hash, scope: `${scope.tenant}:${scope.id}` };
   } catch {
-    // The same fault as JSON that is not an entry.
+    // A line that is not JSON gets the same error as JSON that is not an entry.
   }
-  throw usageFault(`${path} exists, and does not end with an entry of an export.`);
+  throw notAnExport(path);
 }
+
+const notAnExport = (path: string) =>
+  usageFault(`${path} exists, and does not end with an entry of an export.`, 'give another file, or delete it');

@@ -54,9 +54,11 @@ describe('audit export', () => {
 
   test('keeps a file that is something else', async () => {
     const other = join(await emptyFolder(), 'notes.txt');
-    await writeFile(other, 'my notes\n');
-    expect((await world.run(['audit', 'export', '-o', other])).code).toBe(2);
-    expect(await readFile(other, 'utf8')).toBe('my notes\n');
+    for (const text of ['my notes\n', 'my notes', 'my notes\nmore']) {
+      await writeFile(other, text);
+      expect((await world.run(['audit', 'export', '-o', other])).code).toBe(2);
+      expect(await readFile(other, 'utf8')).toBe(text);
+    }
     const owner = `account:${world.project.scope.id.split(':')[0]}`;
     const foreign = await world.run(['audit', 'export', '-o', file, '-s', owner]);
     expect([foreign.code, foreign.stderr]).toEqual([2, expect.stringContaining('is the log of')]);
