@@ -18,7 +18,7 @@ import { printTable, readOptions, say } from './report.ts';
 import { build, withPlace, start, type Backend } from './service.ts';
 import type { Setting } from './setting.ts';
 import { newPolicy, newTenant } from './tenant.ts';
-import { exchangeRow, sessionRows } from './tokens.ts';
+import { exchangeRows, sessionRows } from './tokens.ts';
 
 const options = readOptions();
 const { wants, quick, dir } = options;
@@ -39,7 +39,7 @@ async function measureServing(setting: Setting): Promise<void> {
   if (!isEmbedded && (wants('list') || wants('rows'))) await listRows(setting);
   if (wants('is-authorized')) await checkRows(setting);
   if (isEmbedded) return;
-  if (wants('exchange')) await exchangeRow(setting);
+  if (wants('exchange')) await exchangeRows(setting);
   if (wants('me') || wants('refresh')) await sessionRows(setting);
   if (wants('processes')) await processRows(setting);
   if (wants('memory')) await memoryRow(setting);

@@ -158,9 +158,8 @@ export async function createApp(options: AppOptions): Promise<App> {
   const logFault: HttpOptions['log'] = (error, message, requestId) =>
     log.error({ error, message, requestId });
   const transaction: Database['transaction'] = (work) => database.transaction(work);
-  const shared = createGroupCommit(transaction);
   const queues = createTenantQueues();
-  const commit = createCommit({ record, changes, revisions, groupCommit: shared, queues, log: logFault });
+  const commit = createCommit({ record, changes, revisions, queues, log: logFault });
   const actAsSystem = createSystemActs({ transaction, commit, ids });
   const webhooks = createWebhookDelivery({ services, pool, actAsSystem, guard, ports, log: logError });
   if (embedded) await webhooks.releaseLeases();
@@ -195,6 +194,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       scopedDb: (tx, scope, op, notes, principal, related) =>
         bindScope({ tx, scope, notes, ...listing, list: `${op.name} ${principal?.credentialId}`, related }),
       transaction,
+      groupCommit: createGroupCommit(transaction),
       runOnce: (op, call) => idempotency(op, call) ?? repeatedSteps(op, call),
       commit,
       dryRun: createDryRun(database, rows.nouns),

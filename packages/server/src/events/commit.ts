@@ -1,5 +1,4 @@
 import type { Changes } from '../db/cache/changes.ts';
-import type { Database } from '../db/connection/open.ts';
 import type { Revisions } from '../db/cache/revisions.ts';
 import { batched } from '../db/connection/group-commit.ts';
 import { fail } from '../errors.ts';
@@ -38,12 +37,10 @@ export function createCommit(options: {
   readonly record: Recorder;
   readonly changes: Pick<Changes, 'apply' | 'announcement'>;
   readonly revisions: Pick<Revisions, 'seal'>;
-  /** The transaction function of operations with group commit. */
-  readonly groupCommit: Database['transaction'];
   readonly queues: TenantQueues;
   readonly log: (error: unknown, message: string, requestId: string) => void;
 }): Commit {
-  const { record, changes, revisions, groupCommit, queues, log } = options;
+  const { record, changes, revisions, queues, log } = options;
 
   /** Records all mutations of a group commit together; the number of statements depends only on the number of entries. */
   async function recordAll(tx: Executor, mutations: readonly MutationRecord[]): Promise<undefined[]> {
@@ -81,11 +78,7 @@ export function createCommit(options: {
         return attempt(attemptsLeft - 1);
       }
     };
-    const committing = op.groupCommit
-      ? groupCommit(runWork)
-      : scope
-        ? queues.run(scope.nodeId, () => attempt())
-        : attempt();
+    const committing = scope ? queues.run(scope.nodeId, () => attempt()) : attempt();
     // A commit whose answer was lost may have happened, so invalidate in any case.
     const out = await committing.finally(() => changes.apply(notes.topics));
     for (const callback of notes.afterCommit) {

@@ -17,7 +17,7 @@ import { cutToSize } from './outbox/cut-to-size.ts';
 import type { Relay } from './outbox/relay.ts';
 
 /** The properties of an operation or a job that the recorder needs. */
-export type RecordedOperation = Pick<NamedOperation, 'name' | 'permissionChange' | 'groupCommit'>;
+export type RecordedOperation = Pick<NamedOperation, 'name' | 'permissionChange'>;
 /** The caller of an operation, or a job, which has no address. */
 export type Author = Pick<MutationOrigin, 'scope' | 'principal' | 'caller'> & {
   readonly call: Pick<Call, 'userAgent' | 'requestId'> & { readonly address: string | null };

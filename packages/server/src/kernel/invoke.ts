@@ -1,4 +1,5 @@
 import { checkAccess, createCallerCheck, assertRowPermitted } from './call/access.ts';
+import { applies } from './call/applies.ts';
 import { authenticatedPrincipal } from './call/authenticated.ts';
 import { follow, type Steps } from './call/follow.ts';
 import { mutate } from './call/mutation.ts';
@@ -47,7 +48,7 @@ function* stepsOf(
   const state = createCallState(stages, op, call, transport, input, principal);
   const waited = !state.peeked && ((yield stages.admit(op, state.input, call, principal)) as boolean);
   const isGuardedMutation = op.kind === 'mutation' && op.access !== 'public';
-  const waits = typeof op.waits === 'function' ? op.waits(input) : op.waits;
+  const waits = applies(op.waits, input);
   const caller = isGuardedMutation || waits ? createCallerCheck(state) : undefined;
   // The session or key may have ended while the call waited or its body was sent.
   if (waited || caller)

@@ -171,8 +171,10 @@ export interface Declaration<
   readonly permissionChange?: 'none' | 'additions';
   /** A query whose calls are audited: it runs in the transaction of its audit entry, like a mutation. */
   readonly audited?: true;
-  /** Concurrent calls share one transaction, and each is answered after its commit: for operations with many calls. */
-  readonly groupCommit?: true;
+  /**
+   * Concurrent calls share a transaction, in which they query only through `batched`. For public operations with many calls.
+   */
+  readonly groupCommit?: true | ((input: InputOf<I>) => boolean);
   /** Needs a recent sign-in (identity §6). */
   readonly stepUp?: boolean;
   /** Work before the transaction, which it must not hold open: hashing, key generation. */
@@ -190,6 +192,7 @@ interface Declared<I extends Shape = Shape, O extends z.ZodType = z.ZodType> ext
   | 'sessionOnly'
   | 'fromMemory'
   | 'waits'
+  | 'groupCommit'
   | 'secrets'
   | 'etag'
   | 'takesForm'
@@ -203,6 +206,7 @@ interface Declared<I extends Shape = Shape, O extends z.ZodType = z.ZodType> ext
   readonly fromMemory?:
     true | ((input: CallInput, principal: Principal) => { readonly userId: string } | 'rows' | undefined);
   readonly waits?: true | ((input: CallInput) => boolean);
+  readonly groupCommit?: true | ((input: CallInput) => boolean);
   readonly prepare?: (ctx: never) => Promise<unknown>;
   readonly run: (ctx: never) => unknown;
 }

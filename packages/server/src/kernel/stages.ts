@@ -61,6 +61,8 @@ export interface Stages {
     related: RelatedAccess,
   ): ScopedDb;
   readonly transaction: <T>(work: (tx: Executor) => Promise<T>) => Promise<T>;
+  /** A transaction that concurrent calls share. */
+  readonly groupCommit: Stages['transaction'];
   /** Null when a repetition of the call would run again. @throws VALIDATION_ERROR for a malformed `Idempotency-Key` */
   runOnce(op: NamedOperation, call: Call): RunOnce | null;
   /** Makes a change, rolls it back, and answers how it would affect rights. */

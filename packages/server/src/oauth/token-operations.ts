@@ -109,6 +109,7 @@ export const projectToken = mutation({
   output: AppTokens,
   emits: 'session.created',
   codes: ['UNAUTHENTICATED', 'INVALID_TOKEN', 'INVALID_STATE'],
+  groupCommit: ({ grant_type }) => grant_type === 'client_credentials',
   prepare: async ({ tx, services, call, input }) => {
     // A key has no resources.
     if (input.grant_type === 'client_credentials' && namedResources(input.resource).length > 0)

@@ -1,7 +1,6 @@
 import { installationRoleIdOf } from '../access/installation-roles.ts';
 import { loadConfig, type Config } from '../config/config.ts';
 import { openChanges } from '../db/cache/changes.ts';
-import { createGroupCommit } from '../db/connection/group-commit.ts';
 import type { Database } from '../db/connection/open.ts';
 import { prepareDatabase } from '../db/preparation/migrate.ts';
 import { seedSystemNode } from '../db/seed.ts';
@@ -158,7 +157,6 @@ async function withActs<T>(
       changes,
       // Only a caller of the API gets a revision.
       revisions: { seal: () => '' },
-      groupCommit: createGroupCommit(transaction),
       queues: createTenantQueues(),
       log,
     });

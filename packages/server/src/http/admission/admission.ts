@@ -3,6 +3,7 @@ import { fail } from '../../errors.ts';
 import type { Call, Principal, QueueState, Slot } from '../../kernel/context.ts';
 import { credentialKey } from '../../kernel/charge.ts';
 import type { Admit, ScopeAndRights } from '../../kernel/stages.ts';
+import { applies } from '../../kernel/call/applies.ts';
 import type { CallInput, NamedOperation } from '../../kernel/operation.ts';
 import type { ScopeInput } from '../../kernel/scope.ts';
 import { FairQueue, type Share } from './fair-queue.ts';
@@ -51,9 +52,10 @@ export function createAdmission(options: AdmissionOptions): Admission {
   const signIn = queue('signIn', SIGN_IN_SLOTS);
   const owners = new LRUCache<string, string>({ max: MAX_OWNERS });
 
-  function queueOf({ rate, groupCommit: sharesCommit, access, limit }: NamedOperation): FairQueue | null {
+  function queueOf(op: NamedOperation, input: CallInput): FairQueue | null {
+    const { rate, access, limit } = op;
     if (rate === 'exempt') return null;
-    if (sharesCommit) return exchange;
+    if (applies(op.groupCommit, input)) return exchange;
     const isSignIn = limit?.class === 'auth' || (access === 'public' && rate === undefined);
     return isSignIn && limit?.class !== 'refresh' ? signIn : database;
   }
@@ -72,7 +74,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
     admit(op, input, call, principal) {
       const { slot } = call;
       if (!slot.taken) {
-        const queue = queueOf(op);
+        const queue = queueOf(op, input);
         if (!queue) return false;
         const share = shareOf(op, input, call, principal);
         const entry = queue.enter(share, slot.onGone, slot.bodyLength);
@@ -107,6 +109,7 @@ const provisionalOwner = ({ pinned, userId }: Principal): string =>
 
 /** The account that a sign-in claims. By it, users behind one network address have separate shares. */
 function claimedAccount(op: NamedOperation, input: CallInput, call: Call, services: unknown): string {
-  if (typeof input['clientId'] === 'string') return input['clientId'];
-  return op.limit?.key(input, call, services) ?? call.network;
+  const limited = op.limit?.key(input, call, services);
+  const clientId = input['clientId'] ?? input['client_id'];
+  return limited ?? (typeof clientId === 'string' ? clientId : call.network);
 }

@@ -4,6 +4,7 @@ import type { NamedOperation } from '../operation.ts';
 import type { SelectedRelation } from '../related.ts';
 import type { CallerCheck, ScopeAndRights } from '../stages.ts';
 import { canonicalTenant } from '../scope.ts';
+import { applies } from './applies.ts';
 import { authenticatedPrincipal } from './authenticated.ts';
 import { follow, type Steps } from './follow.ts';
 import { hasTarget, loadTarget, type CallState } from './state.ts';
@@ -41,9 +42,8 @@ export function* checkAccess(state: CallState): Steps<void> {
   const { scope, rights } = state.resolved ?? {};
   if (transport) [transport.scope, transport.relatedAccess] = [scope, relatedAccess];
   if (principal && principal.type !== 'session') {
-    const { sessionOnly } = op;
-    const needsSession = typeof sessionOnly === 'function' ? sessionOnly(input, principal) : sessionOnly;
-    if (needsSession || op.access === 'session') throw fail('SESSION_REQUIRED');
+    const needsSession = op.access === 'session' || applies(op.sessionOnly, input, principal);
+    if (needsSession) throw fail('SESSION_REQUIRED');
   }
   if (principal?.type === 'projectApp' && op.notForApps !== undefined)
     throw fail('SESSION_REQUIRED', { fix: op.notForApps });

@@ -4,6 +4,7 @@ import { Refusal } from '../output/reply.ts';
 import type { Executor } from '../scoped-db.ts';
 import type { CallerCheck, MutationNotes, MutationOrigin, RunOnce, Stages } from '../stages.ts';
 import { assertRowPermitted } from './access.ts';
+import { applies } from './applies.ts';
 import type { Steps } from './follow.ts';
 import { contextOf, hasTarget, loadTarget, projected, targetIdOf, type CallState } from './state.ts';
 
@@ -22,7 +23,8 @@ export function* mutate(state: CallState, caller: CallerCheck | undefined, runOn
   }
   const origin: MutationOrigin = { scope, principal, call, caller };
   const perform = (transaction: Stages['transaction']) => commitChange(state, origin, transaction);
-  return runOnce ? runOnce(input, origin, perform, notes) : perform(stages.transaction);
+  if (runOnce) return runOnce(input, origin, perform, notes);
+  return perform(applies(op.groupCommit, input) ? stages.groupCommit : stages.transaction);
 }
 
 /** Runs without a transaction: work that takes long must not hold a connection. */
