@@ -28,7 +28,7 @@ export const explain: Command = {
   },
 };
 
-/** How a decision came about, and what would change it. */
+/** Explains a decision in lines for people, with the commands that would change it. */
 export async function explanationLines(
   doorward: Client,
   { explanation, matchedPermission }: Pick<ExplainedDecision, 'explanation' | 'matchedPermission'>,
@@ -73,11 +73,14 @@ type Change = {
   readonly expected?: unknown;
 };
 
-/** The user who would get a role. */
+/** The user who would be assigned a role. */
 interface Assignee {
-  /** Their roles here; null: they are not a user of the project yet, their rights come from the organization. */
+  /**
+   * The roles the user already has here; null if they aren't a user of the project yet and get their rights from the
+   * organization.
+   */
   readonly roleIds: readonly string[] | null;
-  /** They run this command, and may not change their own roles. */
+  /** This user runs the command. Users may not change their own roles. */
   readonly isCaller: boolean;
 }
 
@@ -89,12 +92,12 @@ async function assigneeOf({ api }: Client, { subject, roles }: Explanation): Pro
     return { roleIds: (user.roles ?? []).map(({ id }) => id), isCaller };
   } catch (error) {
     const isMissing = (error as { status?: number }).status === 404;
-    // A caller who may not read users is shown what the explanation says.
+    // A caller who may not read users gets the roles that the explanation lists.
     return { roleIds: isMissing ? null : roles.map(({ id }) => id), isCaller };
   }
 }
 
-/** A change as a command that can be pasted; it keeps what the user, role or group already has. */
+/** Turns a suggested change into commands that can be pasted. They keep what the user, role or group already has. */
 async function commandsOf(
   { api }: Client,
   { subject, scope }: Explanation,

@@ -7,7 +7,7 @@ export const heldColumns: readonly Column[] = [
   { name: 'condition', of: ({ conditional }) => (conditional ? 'under a condition' : '') },
 ];
 
-/** `doorward permissions [<subject>]`; the words list, get, … after it are of the noun. */
+/** The command `doorward permissions [<subject>]`. Its subcommands (list, get, …) belong to the noun `permissions`. */
 export const heldPermissions: Command = {
   path: ['permissions'],
   summary: 'What a subject may do in the scope; and the permissions of roles (list, get, …)',

@@ -4,13 +4,13 @@ import { Fault, usageFault } from '../fault.ts';
 import { isId } from '../settings/scope-text.ts';
 import { suggestion } from '../nearest.ts';
 
-/** Whose rights are in question; undefined: those of the caller. */
+/** The user whose rights are checked; undefined means the caller. */
 type Subject = { readonly userId: string } | undefined;
 
 export const subjectArgument =
   '`me`, `user:<id>` or `user:<address>`; others than you need Authorization:Check';
 
-/** @throws Fault for what is not a subject, or for an address without a user */
+/** Resolves a subject argument. @throws Fault if the text isn't a subject, or no user has the email address */
 export async function subjectOf(doorward: Client, text: string): Promise<Subject> {
   if (text === 'me') return undefined;
   const name = text.startsWith('user:') ? text.slice('user:'.length) : '';
@@ -23,7 +23,7 @@ export async function subjectOf(doorward: Client, text: string): Promise<Subject
   return { userId: await userIdOf(doorward, name) };
 }
 
-/** The id of the user of the scope with this address. */
+/** Returns the id of the user in the scope with this email address. @throws Fault if there is none */
 async function userIdOf({ api }: Client, address: string): Promise<string> {
   for await (const user of api.users.each({ search: address }))
     if (user.email?.toLowerCase() === address.toLowerCase()) return user.id;
@@ -35,7 +35,7 @@ async function userIdOf({ api }: Client, address: string): Promise<string> {
   );
 }
 
-/** @throws Fault unless it is `resource:action` */
+/** Checks that a text is a permission. @throws Fault unless it has the form `resource:action` */
 export function permissionOf(text: string): string {
   if (/^[^\s:]+:[^\s:]+$/.test(text)) return text;
   throw usageFault('A permission is <resource>:<action>, such as order:read.');

@@ -9,15 +9,15 @@ import type { Change } from './noun.ts';
 interface Intent {
   readonly change: Change;
   readonly input: Row;
-  /** The question to confirm, such as `Delete the role Clerk?`. Absent: the change is harmless and needs no confirmation. */
+  /** The question that must be confirmed, such as `Delete the role Clerk?`. Harmless changes have none. */
   readonly question?: string;
-  /** What must be typed in answer. */
+  /** The text that the user must type to confirm. */
   readonly word?: string | undefined;
 }
 
 /**
- * Makes a change: shows its impact, asks, sends it once.
- * @returns null if it was a dry run, which has printed its answer
+ * Makes a change: shows its impact, asks for confirmation, and sends it without retries.
+ * @returns null after a dry run, which has printed its result
  */
 export async function makeChange(run: Run, doorward: Client, intent: Intent): Promise<Row | null> {
   const { flags, terminal } = run;

@@ -16,14 +16,14 @@ export const askOptions = {
   '--new-secret': 'replace the secret; it comes from a hidden prompt or from stdin',
 };
 
-/** A secret from a hidden prompt or from stdin, as a member of the input. @throws Fault if stdin has the fields already */
+/** Reads a secret from a hidden prompt or stdin, as a member of the input. @throws Fault if `--from` reads stdin too */
 export async function secretInput(
   run: Run,
   { member, label }: NonNullable<Noun['asks']>,
   options: Options,
 ): Promise<Record<string, string>> {
   if (options.text('from') === '-') throw usageFault(`${label} comes from stdin: --from takes a file here.`);
-  // A dry run sends nothing.
+  // A dry run sends nothing, so it needs no secret.
   if (run.flags.dryRun) return { [member]: '' };
   run.terminal.stopSpinner();
   return { [member]: await readSecret(run, label) };
@@ -34,7 +34,7 @@ export const fieldsText = ({ fields }: Noun): string =>
     .map(([name, kind]) => (kind === 'text' ? name : `${name} (${kind})`))
     .join(', ')}.`;
 
-/** The fields of --from and --set. @throws Fault for a field that there is not */
+/** Reads the fields given by `--from` and `--set`. @throws Fault for an unknown field */
 export async function readFields(
   run: Run,
   { fields }: Noun,

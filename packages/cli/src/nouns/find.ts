@@ -7,7 +7,7 @@ import { isId } from '../settings/scope-text.ts';
 import { operationOf } from './invoke.ts';
 import { targetOf, type Noun } from './noun.ts';
 
-/** The argument that names one of them. */
+/** Describes the argument that names a row, for the help. */
 export const nameOf = ({ singular, namedBy }: Noun): string =>
   namedBy === undefined
     ? `id of the ${singular}`
@@ -16,19 +16,19 @@ const wordOf = (member: string): string => (member === 'email' ? 'address' : mem
 
 export const idOfRow = ({ idOf }: Noun, row: Row): string => (idOf ? idOf(row) : String(row['id']));
 
-/** @throws Fault for a text that is not an id */
+/** Returns an id in lower case. @throws Fault if the text isn't an id */
 export function assertId(text: string): string {
   if (isId(text)) return text.toLowerCase();
   throw usageFault('This is not an id.', 'lists show ids in their first column');
 }
 
-/** The id that an argument means. @throws Fault if it means none, or several */
+/** Returns the id of the row that an argument names. @throws Fault if no row has this name, or several do */
 export async function findId(run: Run, doorward: Client, noun: Noun, text: string): Promise<string> {
   if (isId(text)) return text.toLowerCase();
   return idOfRow(noun, await findNamed(run, doorward, noun, text));
 }
 
-/** The row that an argument means. */
+/** Reads the row that an argument names, by its id or its name. @throws Fault if there is none */
 export async function findRow(run: Run, doorward: Client, noun: Noun, text: string): Promise<Row> {
   const { get } = noun;
   if (isId(text) && get)

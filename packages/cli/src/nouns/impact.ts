@@ -4,7 +4,7 @@ import { scopeText } from '../settings/scope-text.ts';
 
 export type Impact = components['schemas']['Impact'];
 
-/** Who gains and who loses what, one line for each of them. */
+/** Lists the permissions that each user or key gains, loses or has changed, in lines for people. */
 export function impactLines({ affected, truncated }: Impact): string[] {
   if (affected.length === 0) return ['No user gains or loses anything.'];
   return [

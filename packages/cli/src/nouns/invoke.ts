@@ -13,5 +13,5 @@ type AnyOperation = ((input: Row, options: { signal: AbortSignal }) => Promise<u
   readonly each?: (input: Row, options: { signal: AbortSignal }) => AsyncIterable<Row>;
 };
 
-/** An operation by its name: the declarations of nouns and `doorward api` name them. */
+/** Looks up an operation by name, because declarations of nouns and `doorward api` know only its name. */
 export const operationOf = ({ api }: Client, name: OperationName): AnyOperation => api[name] as AnyOperation;

@@ -4,10 +4,10 @@ import { isId } from '../settings/scope-text.ts';
 import { findId } from './find.ts';
 import { allNouns } from './nouns.ts';
 
-/** `roleIds`, `defaultRoleId`: what a member of an input refers to. */
+/** Matches input members that contain ids, such as `roleIds` or `defaultRoleId`, and captures the noun. */
 const reference = /(role|group|permission|resource|domain)Ids?$/i;
 
-/** The fields with the ids of rows that they name, so that `--set roleIds=Clerk` works as `keys create --role Clerk` does. */
+/** Replaces names of rows with their ids, so that `--set roleIds=Clerk` works like `keys create --role Clerk`. */
 export async function withIds(
   run: Run,
   doorward: Client,

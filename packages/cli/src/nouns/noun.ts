@@ -5,7 +5,7 @@ import { inputFields } from './rules/input-fields.ts';
 type Inputs = components['schemas']['OperationInputs'];
 export type OperationName = keyof Inputs;
 
-/** How `--set name=value` reads a value. `list`: separated by commas. The value `null` is null for every kind. */
+/** The type as which `--set name=value` parses a value. `list` is comma-separated. `null` means null for all types. */
 export type FieldKind = 'text' | 'flag' | 'list' | 'json' | 'number';
 
 type WithDryRun<N extends OperationName> = N extends OperationName
@@ -14,27 +14,27 @@ type WithDryRun<N extends OperationName> = N extends OperationName
     : never
   : never;
 
-/** Operations that show their impact without a change. */
+/** Operations that can show their impact in a dry run. */
 type Foreseeable = WithDryRun<OperationName>;
 
-/** A change; those that can show their impact must say so. */
+/** A change. Created with `foreseen` if its operation can show its impact in a dry run, otherwise with `plain`. */
 export interface Change<N extends OperationName = OperationName> {
   readonly operation: N;
   readonly hasImpact: boolean;
 }
 
-/** For operations that take `dryRun`. */
+/** Creates a change whose operation takes `dryRun`. */
 export const foreseen = <N extends Foreseeable>(operation: N): Change<N> => ({ operation, hasImpact: true });
-/** For the others. */
+/** Creates a change whose operation has no `dryRun`. */
 export const plain = <N extends Exclude<OperationName, Foreseeable>>(operation: N): Change<N> => ({
   operation,
   hasImpact: false,
 });
 
 interface NounParts {
-  /** The word of the command: `roles`. */
+  /** The first word of the noun's commands: `roles`. */
   readonly word: string;
-  /** One of them, in a sentence: `role`. */
+  /** The singular for sentences: `role`. */
   readonly singular: string;
   readonly summary: string;
   readonly list: OperationName;
@@ -42,36 +42,39 @@ interface NounParts {
   readonly create?: Change;
   readonly update?: Change;
   readonly delete?: Change;
-  /** The subcommand that deletes one. Default `delete`. */
+  /** The subcommand that deletes a row. Default: `delete`. */
   readonly deleteWord?: string;
   readonly columns: readonly Column[];
-  /** Columns of one row that a list leaves out. */
+  /** Columns that are shown for a single row but not in lists. */
   readonly shown?: readonly Column[];
-  /** Members of one row that follow from its scope and the address of the service. */
+  /** Computes members of a single row from its scope and the URL of the service. */
   readonly derived?: (scope: Scope, url: string) => Row;
-  /** Related rows that a list shows, if the caller may read them. */
+  /** Related rows that lists include, if the caller may read them. */
   readonly relations?: readonly string[];
-  /** What identifies one on the command line, besides its id: a member of the row, or a value made of it. */
+  /** How the command line can name a row besides its id: by a member of the row, or by a value computed from it. */
   readonly namedBy?: string | ((row: Row) => unknown);
-  /** The member of an input that has the id. Default `id`. */
+  /** The input member that takes the id. Default: `id`. */
   readonly idMember?: 'id' | 'userId';
   readonly idOf?: (row: Row) => string;
-  /** The noun is a scope itself: a row is read and changed in its own scope. */
+  /** Set if each row is a scope itself. A row is then read and changed in its own scope. */
   readonly ownScope?: 'organization';
-  /** Deleting one is confirmed by typing its slug. */
+  /** Deleting a row must be confirmed by typing its slug. */
   readonly isLarge?: boolean;
-  /** A secret of another service that is sent, with its name in a question. Command lines are logged, so it is not a field. */
+  /**
+   * An input member with the secret of another service. Command lines are logged, so it isn't a field: a prompt
+   * called `label` asks for it.
+   */
   readonly asks?: { readonly member: string; readonly label: string };
-  /** Members of an answer that are shown once. */
+  /** The member of a result that contains a secret. It is shown only once. */
   readonly secret?: string;
 }
 
 export interface Noun extends NounParts {
-  /** Fields that `create` or `update` accepts, without the secret that is asked for. */
+  /** The fields that `create` or `update` accepts, except the secret in `asks`. */
   readonly fields: Readonly<Record<string, FieldKind>>;
 }
 
-/** Completes a noun with the fields that its operations take. */
+/** Adds the fields that the operations of a noun take. */
 export function noun(parts: NounParts): Noun {
   const { create, update, asks } = parts;
   const operations = [create, update].flatMap((change) => change?.operation ?? []);
@@ -79,7 +82,7 @@ export function noun(parts: NounParts): Noun {
   return { ...parts, fields: Object.fromEntries(all.filter(([name]) => name !== asks?.member)) };
 }
 
-/** The members of an input that say which one is meant. */
+/** Returns the input members that identify a row. */
 export const targetOf = ({ idMember = 'id', ownScope }: Noun, id: string): Row => ({
   [idMember]: id,
   ...(ownScope ? { scope: { tenant: ownScope, id } } : {}),

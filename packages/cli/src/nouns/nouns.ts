@@ -3,8 +3,8 @@ import type { Row } from '../output/table.ts';
 import { foreseen, noun, plain, type Noun } from './noun.ts';
 
 /*
- * Nouns that can be listed, shown and changed. noun-commands.ts derives the commands of each; its fields follow from the
- * operations that create and update it.
+ * The nouns that can be listed, shown and changed. noun-commands.ts derives their commands, and their fields follow
+ * from the operations that create and update them.
  */
 
 const id = { name: 'id', kind: 'id' } as const;
@@ -12,7 +12,10 @@ const created = { name: 'created', of: 'createdAt', kind: 'time' } as const;
 const member = (part: string, name: string) => (row: Row) => (row[part] as Row | undefined)?.[name];
 const joined = (first: unknown, second: unknown): string => `${String(first)}:${String(second)}`;
 
-/** Libraries for OpenID Connect need it next. It is the address of the service with the path of the project. */
+/**
+ * The OpenID Connect issuer of a project, which is needed to configure OpenID Connect libraries; null for other
+ * scopes.
+ */
 function issuerOf({ tenant, id }: Scope, url: string): string | null {
   const [owner = '', project = ''] = id.split(':');
   if (tenant !== 'accountProject' && tenant !== 'organizationProject') return null;

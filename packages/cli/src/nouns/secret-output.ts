@@ -10,15 +10,15 @@ export const secretOptions = {
   '-o, --out <file>': 'write the secret to a new file that only you can read',
 };
 
-/** Where a secret goes, which is shown once. It is settled before the secret exists. */
+/** Where a secret is printed or written. It is opened before the secret exists, because a secret is shown only once. */
 interface SecretTarget {
-  /** Prints the answer, and puts the secret in its place. */
+  /** Prints the row, and outputs its secret. */
   readonly deliver: (row: Row, secret: string, columns: readonly Column[]) => Promise<void>;
-  /** The change was not made. */
+  /** Removes the output again, because the change wasn't made. */
   readonly discard: () => Promise<void>;
 }
 
-/** @throws Fault if the file exists: it is never overwritten */
+/** Opens the output that the options choose. @throws Fault if the file exists: it is never overwritten */
 export async function openSecretTarget(run: Run, options: Options): Promise<SecretTarget> {
   const { terminal } = run;
   const path = options.text('out');
@@ -34,7 +34,7 @@ export async function openSecretTarget(run: Run, options: Options): Promise<Secr
   };
 }
 
-/** A new file that only its owner can read. @throws Fault if it exists */
+/** Creates a file that only its owner can read. @throws Fault if the file exists */
 export async function openNewFile(
   { cwd }: Pick<Run, 'cwd'>,
   name: string,

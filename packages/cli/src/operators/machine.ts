@@ -7,7 +7,11 @@ import type { Column, Row } from '../output/table.ts';
 import { visible } from '../output/text.ts';
 import type { Run } from '../run.ts';
 
-/** Operators in the database of the service, on its machine: without a token, because who has the database is trusted. */
+/*
+ * Manages operators in the database of the service, on its machine. No token is needed: anyone with access to the
+ * database is trusted.
+ */
+
 export const operatorColumns: readonly Column[] = [
   { name: 'user', of: 'userId', kind: 'id' },
   { name: 'name' },
@@ -18,8 +22,9 @@ export const operatorColumns: readonly Column[] = [
 ];
 
 /**
- * Runs `onMachine` on the database, or `overApi` on a service. A flag decides, then the environment; without either a stored
- * sign-in is for its service. An embedded database that is in use is asked through its service, if a sign-in is there.
+ * Runs `onMachine` on the database of the service, or `overApi` against a running service. Flags decide first, then
+ * environment variables. Without either, a stored sign-in means `overApi`. If another process uses the embedded
+ * database and there is a sign-in, `overApi` runs instead.
  */
 export async function whereOperatorsAre<T>(
   run: Run,
@@ -57,7 +62,7 @@ export async function listOnMachine(run: Run, options: Options): Promise<readonl
   return rowsOf(operators);
 }
 
-/** @returns null if it was a dry run, which has printed its answer */
+/** Adds an operator in the database. @returns null after a dry run, which has printed its result */
 export async function addOnMachine(run: Run, options: Options, email: string): Promise<Row | null> {
   const machine = { env: await environmentOf(run, options), now: Date.now };
   const [role, reason] = [options.text('role') ?? 'operator', options.text('reason')];
@@ -86,7 +91,7 @@ export async function removeOnMachine(run: Run, options: Options, email: string)
   return operator ? rowOf(operator) : { email };
 }
 
-/** Whether `operator remove` can remove this row. Who is in `OPERATORS` and was added too has two rows. */
+/** Whether `operator remove` can remove this row. An operator in `OPERATORS` who was also added has two rows. */
 export const isRemovable = ({ source }: { readonly source: string }): boolean => source !== 'configuration';
 
 export const noteConfigured = (run: Run): void =>

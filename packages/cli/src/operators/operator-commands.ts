@@ -54,7 +54,7 @@ const list: Command = {
   },
 };
 
-/** @throws Fault for a word that is not one of the roles */
+/** Returns the id of an installation role by its short name, such as `support`. @throws Fault for an unknown name */
 async function roleIdOf({ api }: Client, word: string, signal: AbortSignal): Promise<string> {
   const { roles } = await api.installation({}, { signal });
   const role = roles.find(({ name }) => name.toLowerCase() === `installation ${word.toLowerCase()}`);
@@ -129,7 +129,7 @@ async function removeOverApi(run: Run, options: Options, named: string): Promise
 }
 
 /**
- * Commands for operators of the installation. An operator uses the API; on the machine of the service the commands use
- * its database.
+ * Commands for the operators of the installation. They use the API with an operator's sign-in or, on the machine of
+ * the service, its database.
  */
 export const operatorCommands: readonly Command[] = [list, add, remove];

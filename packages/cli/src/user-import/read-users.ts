@@ -5,10 +5,10 @@ import { createInterface } from 'node:readline';
 import { usageFault } from '../fault.ts';
 import type { Run } from '../run.ts';
 
-/** Where a user is in the file, counted from 1: the line, or the place in the list of a JSON file. */
+/** The position of a user in the file, counted from 1: the line, or the index in the list of a JSON file. */
 export type Place = { readonly line: number } | { readonly user: number };
 
-/** An entry of a file of users: what it says, or why it cannot be read. */
+/** A user in the file, or the problem why it can't be read. */
 export type UserEntry = {
   readonly place: Place;
 } & ({ readonly user: Readonly<Record<string, unknown>> } | { readonly problem: string });
@@ -16,7 +16,10 @@ export type UserEntry = {
 export const fileFormats = ['csv', 'jsonl', 'json'] as const;
 export type FileFormat = (typeof fileFormats)[number];
 
-/** The users of a file, one after the other, so that its size does not matter. @throws Fault for a file that holds none */
+/**
+ * Reads the users of a file. CSV and JSON Lines files are streamed and can have any size; JSON files are read whole.
+ * @throws Fault if the file can't be read, or isn't valid as a whole
+ */
 export async function* readUsers(
   { cwd }: Pick<Run, 'cwd'>,
   path: string,
@@ -36,7 +39,6 @@ export async function* readUsers(
 async function* linesOfJson(file: string): AsyncGenerator<UserEntry> {
   const input = createReadStream(file);
   const lines = createInterface({ input, crlfDelay: Infinity });
-  // A file that cannot be opened ends the interface without an error.
   let line = 0;
   for await (const text of failing(lines, input)) {
     line += 1;
@@ -44,6 +46,7 @@ async function* linesOfJson(file: string): AsyncGenerator<UserEntry> {
   }
 }
 
+/** Iterates over lines, and throws errors of the stream. readline alone just ends if the file can't be opened. */
 function failing(
   lines: ReturnType<typeof createInterface>,
   input: NodeJS.ReadableStream,
@@ -72,7 +75,7 @@ const userIn = (value: unknown): { user: Record<string, unknown> } | { problem: 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A list of users, or an object with one as `users`, as other services export them. */
+/** Reads a list of users, or an object with the list in `users`, which is what other services export. */
 async function* entriesOfJson(file: string): AsyncGenerator<UserEntry> {
   const text = await readFile(file, 'utf8');
   let content: unknown;
@@ -104,7 +107,7 @@ async function* linesOfCsv(file: string): AsyncGenerator<UserEntry> {
     yield { place: { line: row.info.lines }, user: userOf(row.record) };
 }
 
-/** The columns of a file, each in any case and with or without `_`; `metadata.plan` is the member `plan` of the metadata. */
+/** Columns of a CSV file, by their names in lower case without separators. `metadata.plan` is read separately. */
 const columns: Readonly<Record<string, string>> = {
   email: 'email',
   emailverified: 'emailVerified',
@@ -128,7 +131,7 @@ function membersOf(header: readonly string[]): string[] {
   return members;
 }
 
-/** An empty cell says nothing about its member. */
+/** Converts a row of a CSV file to a user. Empty cells are left out. */
 function userOf(row: Readonly<Record<string, string>>): Record<string, unknown> {
   const user: Record<string, unknown> = {};
   const metadata: Record<string, unknown> = {};

@@ -5,7 +5,7 @@ import type { Run } from '../run.ts';
 import { visible } from '../output/text.ts';
 import type { Place, UserEntry } from './read-users.ts';
 
-/** How many users one request carries, and how many characters, which is less than the service takes. */
+/** Maximum number of users and of characters in one request. Both are below the limits of the service. */
 const BATCH_USERS = 250;
 const BATCH_LENGTH = 600_000;
 
@@ -27,13 +27,13 @@ interface Sending {
   readonly run: Run;
   readonly doorward: Client;
   readonly counts: Counts;
-  /** The id of a role by its name; undefined for a name that the scope does not have. */
+  /** Returns the id of the role with this name; undefined if the scope has no such role. */
   readonly roleOf: (name: string) => string | undefined;
-  /** Hints that were shown: many lines often have one fault in common. */
+  /** Hints that were already shown, because many users often have the same problem. */
   readonly shownHints: Set<string>;
 }
 
-/** Sends the users in batches. Users that the service refuses are reported, and the others of their batch are sent. */
+/** Sends users in batches. Reports users that the service refuses, and sends the rest of their batch. */
 export async function sendUsers(sending: Sending, entries: AsyncIterable<UserEntry>): Promise<void> {
   let batch: Sent[] = [];
   let length = 0;
@@ -49,7 +49,7 @@ export async function sendUsers(sending: Sending, entries: AsyncIterable<UserEnt
   await sendBatch(sending, batch);
 }
 
-/** The user as the service takes them, with ids in place of the names of roles; undefined for one that it cannot take. */
+/** Converts an entry to the input of the service, with role ids instead of names. Reports it if that isn't possible. */
 function toSend(sending: Sending, entry: UserEntry): Sent | undefined {
   const { place } = entry;
   if ('problem' in entry) return refuse(sending, place, entry.problem);
@@ -67,7 +67,7 @@ async function sendBatch(sending: Sending, batch: readonly Sent[]): Promise<void
   const { run, doorward, counts } = sending;
   let left = batch;
   while (left.length > 0) {
-    // The service checks what the file says of each.
+    // The service validates the values, so the cast is safe.
     const users = left.map(({ user }) => user) as UsersInput;
     const input = { users, validateOnly: run.flags.dryRun };
     const answer = await run.terminal.waiting(
@@ -87,7 +87,7 @@ async function sendBatch(sending: Sending, batch: readonly Sent[]): Promise<void
   }
 }
 
-/** The rest of a batch whose answer names wrong users. @throws the error, if it is another */
+/** Reports the users that the service refused. @returns the rest of the batch. @throws other errors unchanged */
 function withoutRefused(sending: Sending, batch: readonly Sent[], error: unknown): readonly Sent[] {
   const { details, hint } = shownFault(error);
   const wrong = new Map<number, string>();
@@ -105,7 +105,7 @@ function withoutRefused(sending: Sending, batch: readonly Sent[], error: unknown
   return batch.filter((_, at) => !wrong.has(at));
 }
 
-/** Without the positions in the batch, which are not lines of the file. */
+/** Shows a hint once, without the indexes of the batch, because they aren't lines of the file. */
 function showHint({ run, shownHints }: Sending, hint: string): void {
   const text = hint.replaceAll(/\busers\.\d+\./g, '');
   if (shownHints.has(text)) return;

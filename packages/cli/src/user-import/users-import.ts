@@ -31,7 +31,7 @@ export const usersImport: Command = {
         run.terminal.say(`${counts.created} users were imported; the same command goes on from there.`);
       throw error;
     }
-    run.terminal.answer(said(run, counts), counts);
+    run.terminal.answer(summaryOf(run, counts), counts);
     return counts.refused.length > 0 ? exitCodes.no : exitCodes.done;
   },
 };
@@ -50,7 +50,7 @@ async function roleIds(run: Run, doorward: Client): Promise<ReadonlyMap<string, 
   return ids;
 }
 
-function said({ flags }: Run, { created, existing, claimed, refused }: Counts): string {
+function summaryOf({ flags }: Run, { created, existing, claimed, refused }: Counts): string {
   const verb = flags.dryRun ? 'would be imported' : 'were imported';
   const counted = [
     `${created} ${verb}`,

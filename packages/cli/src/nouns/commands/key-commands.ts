@@ -84,7 +84,7 @@ interface SecretChange {
   readonly secret?: string;
 }
 
-/** Makes a change whose answer has a secret. The place of the secret is opened before the secret exists. */
+/** Makes a change whose result contains a secret. Opens the output for the secret before the secret exists. */
 export async function withSecret(
   run: Run,
   options: Options,
@@ -109,7 +109,7 @@ export function graceOf(options: Options): { readonly graceSeconds?: number } {
 
 const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** `90d` from now, or a date. */
+/** Parses an expiry such as `90d` (from now) or a date, and returns it as an ISO time. */
 function timeOf(text: string): string {
   const [, count, unit = ''] = /^(\d{1,5})([mhd])$/.exec(text) ?? [];
   const time = count === undefined ? Date.parse(text) : Date.now() + Number(count) * (unitMs[unit] ?? 0);

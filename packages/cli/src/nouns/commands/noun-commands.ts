@@ -14,7 +14,7 @@ import { withIds } from '../named-rows.ts';
 import { targetOf, type Noun } from '../noun.ts';
 import { openSecretTarget, secretOptions } from '../secret-output.ts';
 
-/** The commands of a noun, derived from its declaration. */
+/** Derives the commands of a noun from its declaration. */
 export function commandsOf(noun: Noun): Command[] {
   return [
     listCommand(noun),
@@ -33,7 +33,7 @@ export const pageOptions = {
   '--sort <field:order>': 'such as name:desc',
 };
 
-/** @throws Fault for a number or an order that there is not */
+/** Reads the paging options. @throws Fault for an invalid limit or sort order */
 export function pageInput(options: Options): Row {
   const limit = options.text('limit') ?? '50';
   if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > 100)
@@ -68,7 +68,7 @@ const listCommand = (noun: Noun): Command => ({
   },
 });
 
-/** Reads without the related rows if the caller may not read those. */
+/** Reads a list with its related rows, or without them if the caller may not read those. */
 async function withRelations<T>({ relations }: Noun, read: (input: Row) => Promise<T>): Promise<T> {
   if (!relations) return read({});
   return read({ relations }).catch((error: unknown) => {
@@ -77,10 +77,10 @@ async function withRelations<T>({ relations }: Noun, read: (input: Row) => Promi
   });
 }
 
-/** The columns of one row. */
+/** Columns that are shown for a single row: those of the list, and more. */
 const columnsOf = ({ columns, shown = [] }: Noun): readonly Column[] => [...columns, ...shown];
 
-/** The row with what follows from its scope. */
+/** Adds the members that are derived from the scope, such as the issuer of an app. */
 async function completed({ connection, settings }: Run, { derived }: Noun, row: Row): Promise<Row> {
   const scope = derived && (await connection.scope());
   return scope ? { ...row, ...derived(scope, await settings.url()) } : row;
@@ -173,7 +173,7 @@ const deleteCommand = (noun: Noun): Command => {
   };
 };
 
-/** A row as questions name it. */
+/** How questions and messages name a row: its name, if it has one, and its id. */
 export function labelOf(noun: Noun, row: Row): string {
   const user = row['user'] as Row | undefined;
   const name = row['name'] ?? user?.['name'] ?? row['url'];
