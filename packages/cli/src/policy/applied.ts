@@ -11,9 +11,9 @@ export const secretsOption = {
 };
 
 /**
- * Applies a document, and prints its version and the secrets of new rows, which are shown once. Where they go is settled
- * before they exist.
- * @throws Fault if the file exists: it is never overwritten
+ * Applies a document, and prints the new version and the secrets of new rows, which are shown only once. The file for
+ * the secrets is opened before they exist.
+ * @throws Fault if that file exists: it is never overwritten
  */
 export async function applied(run: Run, options: Options, send: () => Promise<Applied>): Promise<void> {
   const path = options.text('secretsOut');

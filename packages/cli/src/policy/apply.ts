@@ -28,7 +28,7 @@ export const apply: Command = {
       : await planned(run, path, options);
     show(run, file.plan);
     if (run.flags.dryRun) return isRefused(file.plan) ? exitCodes.no : exitCodes.done;
-    // Without changes of rows too: the document may have other tests, or another mode.
+    // A plan without row changes is applied too: the tests or the mode of the document may differ.
     if (file.plan.changes.length > 0) await confirmPlan(run, file.plan);
     const { doorward, id } = await inProject(run, { changes: true });
     const { version, planHash } = file.plan;
@@ -53,12 +53,12 @@ async function isPlanFile(run: Run, path: string): Promise<boolean> {
   );
 }
 
-/** A plan is shown on stderr, because the result is the version. */
+/** Shows a plan on stderr, because stdout is for the result: the new version. */
 export function show({ terminal }: Run, plan: Plan): void {
   terminal.note(planLines(plan, terminal).join('\n'));
 }
 
-/** When a large part of the policy goes, the number of deletions has to be typed. */
+/** Asks for confirmation. If a large part of the policy would be deleted, the number of deletions must be typed. */
 export async function confirmPlan(run: Run, { changes }: Plan): Promise<void> {
   const deletions = changes.filter(({ action }) => action === 'delete').length;
   const isLarge = deletions > 10 && deletions > 0.2 * changes.length;

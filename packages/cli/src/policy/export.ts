@@ -27,7 +27,7 @@ export const exportPolicy: Command = {
     if (run.terminal.isJson) return run.terminal.json(state);
     const { withoutDefaults } = await import('@doorward/decision/document');
     const { stringify } = await import('yaml');
-    // The service answers the complete form.
+    // The API type has optional members, but the service always sends all of them.
     const document = state.document as Pick<PolicyDocument, keyof PolicyDocument>;
     const text = stringify(withoutDefaults(document), { lineWidth: 100 });
     for (const { code, kind, key } of state.warnings)

@@ -39,14 +39,14 @@ export const plan: Command = {
   },
 };
 
-/** A plan with what it was made of. */
+/** A plan together with the input that it was made from. */
 interface PlanFile {
   readonly plan: Plan;
   readonly policy: Readonly<Record<string, unknown>>;
   readonly allowDelete: boolean;
 }
 
-/** The plan of a document, and where its rows are written. */
+/** Plans a document. `placeOf` finds where its rows are written. */
 export async function planned(
   run: Run,
   path: string,
@@ -60,7 +60,7 @@ export async function planned(
   return { plan: await run.terminal.waiting(answer), policy, allowDelete, placeOf };
 }
 
-/** @throws Fault for a file that is not a plan */
+/** Reads a plan that `policy plan -o` wrote. @throws Fault if the file isn't a plan */
 export async function readPlanFile({ cwd }: Pick<Run, 'cwd'>, path: string): Promise<PlanFile> {
   const text = await readFile(resolve(cwd, path), 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw usageFault(`${path} cannot be read (${error.code ?? error.name}).`);

@@ -5,10 +5,10 @@ import type { Run } from '../run.ts';
 import { filled } from './variables.ts';
 import { readYaml, type YamlFile } from './yaml/read-yaml.ts';
 
-/** A policy document, joined from its files and filled in from the environment. */
+/** A policy document, joined from its files, with environment variables filled in. */
 export interface PolicyFile {
   readonly policy: Readonly<Record<string, unknown>>;
-  /** Where a path of the document (`policy.roles.Clerk.groups.0`) is written: `doorward.yaml:12:5`. */
+  /** Returns where a path of the document (`policy.roles.Clerk.groups.0`) is written: `doorward.yaml:12:5`. */
   readonly placeOf: (path: string) => string | undefined;
 }
 
@@ -20,7 +20,11 @@ const MAX_FILES = 100;
 const MAX_DEPTH = 5;
 const keyedParts = ['resources', 'permissions', 'groups', 'roles', 'tags', 'apps', 'webhooks'] as const;
 
-/** @throws Fault (exit 2) with file, line and column for what is not YAML, given twice, or outside of the folder */
+/**
+ * Reads a policy document.
+ * @throws Fault (exit 2) with file, line and column for invalid YAML, for a key that is given twice, and for a file
+ * outside the policy folder
+ */
 export async function readPolicy({ env, cwd }: Pick<Run, 'env' | 'cwd'>, path: string): Promise<PolicyFile> {
   const main = resolve(cwd, path);
   const root = dirname(await realpath(main).catch(() => main));
@@ -48,7 +52,7 @@ interface Reading {
   readonly root: string;
   readonly depth: number;
   readonly parts: Part[];
-  /** Where the file is named; undefined for the first one. */
+  /** Where the including file names this file; undefined for the first file. */
   readonly includedAt: string | undefined;
 }
 
@@ -84,7 +88,7 @@ async function readPart({ path, cwd, root, includedAt }: Reading): Promise<Part>
   return readYaml(real, relative(cwd, real));
 }
 
-/** The files that a pattern names, sorted; `*` stands for any part of a name. */
+/** Returns the files that a pattern matches, sorted. `*` matches any part of a name. */
 async function matching(cwd: string, folder: string, pattern: string): Promise<string[]> {
   let paths = [folder];
   for (const segment of pattern.split('/')) {
@@ -124,7 +128,7 @@ function addRows(
       throw usageFault(
         `${member}.${key} is given twice: ${place(other.part, other.at)} and ${place(part, [member, key])}`,
       );
-    // `invoice:read:` without a value is a row with defaults.
+    // `invoice:read:` without a value declares a row with default values.
     rows[key] = row ?? {};
     origins.set(id, { part, at: [member, key] });
   }
@@ -156,7 +160,7 @@ const place = ({ name, document, lines }: Part, at: readonly (string | number)[]
   return `${name}:${line}:${col}`;
 };
 
-/** The row that a path begins with, and the deepest of its members that the file has. Keys may contain dots. */
+/** Finds the row that a path starts with, and then the deepest member that its file contains. Keys may contain dots. */
 function placeOf(path: string, parts: readonly Part[], origins: Origins): string | undefined {
   const [, member = '', rest = ''] = /^policy\.([^.]+)\.?(.*)$/s.exec(path) ?? [];
   const [first] = parts;

@@ -3,7 +3,7 @@ import { usageFault } from '../fault.ts';
 import type { Run } from '../run.ts';
 import type { PolicyFile } from './policy-file.ts';
 
-/** A client in the scope of the command, which has to be a project, and the id of this project. */
+/** Returns a client in the run's scope, and the id of the project. @throws Fault if the scope isn't a project */
 export async function inProject(
   { connection }: Run,
   options: { readonly changes?: boolean } = {},
@@ -19,7 +19,7 @@ export async function inProject(
   return { doorward, id };
 }
 
-/** Names file, line and column beside the paths of a refused document. */
+/** Adds file, line and column to the paths in the error of a refused document. */
 export async function withPlaces<T>(placeOf: PolicyFile['placeOf'], work: Promise<T>): Promise<T> {
   return work.catch((error: unknown) => {
     const { details } = error as { readonly details?: readonly { readonly path: string }[] };

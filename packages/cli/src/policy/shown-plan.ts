@@ -5,7 +5,7 @@ import { visible } from '../output/text.ts';
 
 export type Plan = components['schemas']['PolicyPlan'];
 type Change = Plan['changes'][number];
-/** What is shown of a plan; a comparison of two versions has it too. */
+/** The members of a plan that are shown. A comparison of two versions has them too. */
 type ShownPlan = Pick<
   Plan,
   'changes' | 'documentDiffers' | 'impact' | 'tests' | 'blocked' | 'drift' | 'warnings'
@@ -15,7 +15,7 @@ type Fields = Change['fields'];
 const signs = { create: '+', adopt: '~', update: '~', rename: '~', delete: '-' } as const;
 const colors = { create: 32, adopt: 33, update: 33, rename: 33, delete: 31 } as const;
 
-/** A plan for people: what changes, who gains and who loses, what is in the way. */
+/** Formats a plan for people: changes, who gains and loses permissions, failed tests, and what blocks the plan. */
 export function planLines(plan: ShownPlan, terminal: Terminal): string[] {
   const { changes, impact, tests, blocked, drift, warnings } = plan;
   const failed = tests.filter(({ passed }) => !passed);
@@ -58,11 +58,11 @@ const fieldLines = (fields: Fields): string[] =>
 
 const shown = (value: unknown): string => visible(JSON.stringify(value) ?? 'null');
 
-/** Whether applying the plan would be refused, whatever the caller says. */
+/** Whether the service would refuse to apply the plan, because a change is blocked or a test fails. */
 export const isRefused = ({ blocked, tests }: Plan): boolean =>
   blocked.length > 0 || tests.some(({ passed }) => !passed);
 
-/** Whether applying the plan would make a version. */
+/** Whether applying the plan would create a new version. */
 export const hasChanges = ({ changes, documentDiffers }: Plan): boolean =>
   changes.length > 0 || documentDiffers;
 
@@ -75,7 +75,7 @@ function summaryOf(changes: readonly Change[]): string {
   return `${count('create')} to create, ${count('adopt', 'update', 'rename')} to change, ${count('delete')} to delete.`;
 }
 
-/** The same for a review: a table that GitHub and others render. */
+/** Formats a plan as Markdown for reviews, with a table that GitHub and others render. */
 export function planMarkdown(plan: Plan): string {
   const { changes, impact, blocked, tests, drift } = plan;
   const cell = (text: string): string => visible(text).replaceAll('|', '\\|').replaceAll('`', "'");

@@ -4,8 +4,8 @@ import type { Env } from '../environment/io.ts';
 type PlaceOf = (path: string) => string | undefined;
 
 /**
- * `${NAME}` in values is the variable of the environment. Keys stay as they are, and so does `$${`, which the service reads as
- * `${`: it refuses a plain `${NAME}`, so a document that no command line has filled in is never applied.
+ * Replaces `${NAME}` in values with the environment variable. Keys and `$${` stay unchanged. The service reads `$${`
+ * as `${` and refuses a plain `${NAME}`, so it never applies a document whose variables weren't filled in.
  */
 export function filled(value: unknown, env: Env, placeOf: PlaceOf, path = 'policy'): unknown {
   if (typeof value === 'string') return fill(value, env, () => placeOf(path));
@@ -26,6 +26,6 @@ const fill = (text: string, env: Env, place: () => string | undefined): string =
         `${place() ?? ''} The environment variable ${name} isn't set, but the policy uses it.`.trimStart(),
         `set ${name}, or write $\${${name}} for the text itself`,
       );
-    // A variable is text: what looks like another one in it stays as it is.
+    // The value of a variable is plain text: `${` in it is escaped, so that it isn't taken for another variable.
     return value.replaceAll('${', () => '$${');
   });

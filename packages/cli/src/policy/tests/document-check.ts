@@ -7,14 +7,14 @@ import { suggestion } from '../../nearest.ts';
 import type { PolicyFile } from '../policy-file.ts';
 
 const MAX_DETAILS = 20;
-/** A file with only these members holds tests for a service and isn't a document. */
+/** A file with no other members contains only tests for a service, and isn't a policy document. */
 const casesAlone = ['$schema', 'scope', 'tests'];
 
 /**
- * Checks a document as the service does before it runs tests: its schema, the names that it refers to, and its conditions. A
- * misspelled group would otherwise make every test pass that expects a refusal.
+ * Checks a document as the service does, before its tests run: schema, names that it refers to, and conditions. With
+ * a misspelled group, for example, every test that expects a refusal would pass.
  *
- * @throws Fault (exit 2) with the places
+ * @throws Fault (exit 2) with the position of each problem
  */
 export async function assertDocument({ policy, placeOf }: PolicyFile): Promise<void> {
   if (Object.keys(policy).every((member) => casesAlone.includes(member))) return;
@@ -47,7 +47,7 @@ function detailsOf(issue: $ZodIssue): FaultDetail[] {
       code: 'unknown_field',
       message: 'Unknown member.',
     }));
-  // The first option is the value itself; another is null.
+  // In a nullable union the first option is the real type, so its errors are the useful ones.
   const [inner] = issue.code === 'invalid_union' ? (issue.errors[0] ?? []) : [];
   if (inner) return detailsOf({ ...inner, path: [...issue.path, ...inner.path] });
   const [key] = issue.code === 'invalid_key' ? issue.issues : [];
@@ -71,7 +71,7 @@ function messageOf({ code, hint, allowed, given = '' }: ReferenceFault): string 
 }
 
 async function conditionFaults(policy: Policy): Promise<FaultDetail[]> {
-  // With its type written out, which the compiler asks of a function that asserts.
+  // TypeScript requires an explicit type for an object whose assertion function is called.
   const decision: typeof Decision = await import('@doorward/decision');
   const rows = (policy['permissions'] ?? {}) as Readonly<Record<string, { readonly condition?: unknown }>>;
   return Object.entries(rows).flatMap(([key, { condition = null }]) => {

@@ -7,26 +7,29 @@ import { shownFault, usageFault } from '../../fault.ts';
 import type { Run } from '../../run.ts';
 import type { PolicyFile } from '../policy-file.ts';
 
-/** What was decided, and why as lines for people. */
+/** A decision, with an explanation in lines for people. */
 export interface Answer {
   readonly authorized: boolean;
   readonly reason: string;
   readonly explanation: readonly string[];
 }
 
-/** A test of a file may name another caller and another scope than those of the run. */
+/** A test in a file. It can name a caller and a scope other than those of the run. */
 interface ServiceTest extends PolicyTest {
-  /** The variable that has the token of the caller. */
+  /** The environment variable that contains the token of the caller. */
   readonly tokenFrom?: string;
   readonly scope?: Scope;
 }
 
 type TargetOf = (permission: PolicyTest['permission']) => { resource: string; action: string };
 
-/** Maximum number of questions of one call. */
+/** Maximum number of decisions in one request. */
 const BATCH = 100;
 
-/** Asks the service: tests with one caller, scope and subject together. An unexpected answer gets its explanation. */
+/**
+ * Asks the service to decide tests. Sends tests with the same caller, scope and subject together, and adds an
+ * explanation to each unexpected decision.
+ */
 export async function answersOfService(
   run: Run,
   { policy, placeOf }: PolicyFile,
@@ -100,7 +103,7 @@ const subjectOf = (test: ServiceTest | undefined): { subject?: { userId: string 
   return userId === undefined ? {} : { subject: { userId } };
 };
 
-/** Only for callers who may ask for it; a test fails without it too. */
+/** Explains a decision. A caller without Authorization:Explain gets a note instead, because the test fails anyway. */
 async function explanationOf(run: Run, doorward: Client, test: ServiceTest): Promise<readonly string[]> {
   const { targetOf } = await import('@doorward/decision/document');
   const question = { ...questionOf(test, targetOf), ...subjectOf(test), explain: true };

@@ -7,8 +7,9 @@ type Value = Readonly<Record<string, unknown>>;
 const members = ['name', 'subject', 'permission', 'context', 'expect', 'tokenFrom', 'scope'] as const;
 
 /**
- * A typing error in a test fails, instead of passing unnoticed. The service looks at a whole document; a file of tests alone
- * never reaches it. @throws Fault with the place
+ * Checks the form of the tests, so that a typing error doesn't go unnoticed. The service checks whole documents, but
+ * never sees a file that contains only tests.
+ * @throws Fault with the position of the error
  */
 export async function assertTests({ policy, placeOf }: PolicyFile): Promise<void> {
   const { decisionReasons } = await import('@doorward/decision');
@@ -62,7 +63,7 @@ function faultOf(test: unknown, reasons: readonly string[]): ShapeFault | undefi
   return undefined;
 }
 
-/** A role that the document lacks has no permission: a test of it would prove nothing. */
+/** Finds a role that the document doesn't declare. It would have no permissions, so the test would prove nothing. */
 function unknownRole({ subject }: Value, ownRoles: readonly string[]): ShapeFault | undefined {
   const { roles = [] } = (subject ?? {}) as { readonly roles?: readonly string[] };
   const at = roles.findIndex((role) => !ownRoles.includes(role));

@@ -11,7 +11,7 @@ import { answersOfService, type Answer } from './service-tests.ts';
 import { assertDocument } from './document-check.ts';
 import { assertTests } from './test-shape.ts';
 
-/** A test with its decision. */
+/** A test with its decision, and whether it passed. */
 interface Result extends Answer {
   readonly name: string;
   readonly passed: boolean;
@@ -28,7 +28,7 @@ export const testPolicy: Command = {
   options: { '--offline': 'run only the tests that need no service' },
   examples: ['doorward policy test --offline'],
   async run(run, [path = DEFAULT_FILE], options) {
-    // Loaded here, so that help is quick.
+    // Loaded only here, so that showing help stays fast.
     const { ownTests, runTests, unescaped, withDefaults } = await import('@doorward/decision/document');
     const file = await readPolicy(run, path);
     await assertTests(file);
@@ -63,7 +63,10 @@ export const testPolicy: Command = {
   },
 };
 
-/** What conditions read of the project that flags, environment or profile name by its ids; nothing of another one. */
+/**
+ * The attributes of the project scope that conditions can read. Empty if flags, environment or profile name no
+ * project by ids.
+ */
 function attributesOf(scope: Scope | undefined): Readonly<Record<string, unknown>> {
   const [owner, projectId] = scope?.id.split(':') ?? [];
   if (scope?.tenant === 'accountProject') return { ...scope, accountId: owner, projectId };
@@ -73,7 +76,7 @@ function attributesOf(scope: Scope | undefined): Readonly<Record<string, unknown
 const passes = ({ expect }: PolicyTest, { authorized, reason }: Answer): boolean =>
   authorized === expect.authorized && (expect.reason === undefined || reason === expect.reason);
 
-/** A decision of the document, with the condition and the values that decided it. */
+/** Converts a local decision. A failed test is explained by the condition and the values that decided it. */
 function ownAnswer({ passed, decision }: TestResult): Answer {
   const { authorized, reason, matchedPermission, matchedCondition, evaluatedContext } = decision;
   const json = (value: unknown): string => visible(JSON.stringify(value));

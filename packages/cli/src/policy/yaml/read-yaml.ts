@@ -4,9 +4,9 @@ import type { Document, LineCounter } from 'yaml';
 import { usageFault } from '../../fault.ts';
 import { faultIn } from './yaml-fault.ts';
 
-/** A file of a policy with its members, and the tree that knows where each is written. */
+/** A file of a policy, with its content and a tree that knows where each member is written. */
 export interface YamlFile {
-  /** The path of the file, as messages give it. */
+  /** The path of the file, as messages show it. */
   readonly name: string;
   readonly value: Readonly<Record<string, unknown>>;
   readonly document: Document;
@@ -14,7 +14,8 @@ export interface YamlFile {
 }
 
 /**
- * Reads a file as YAML 1.2 or JSON. Keys are names of rows, so they keep their text: `1.10` and `007` stay what they are.
+ * Reads a file as YAML 1.2 or JSON. Keys are names of rows, so they stay text: `1.10` and `007` are not read as
+ * numbers.
  * @throws Fault (exit 2) with file, line and column
  */
 export async function readYaml(path: string, name: string): Promise<YamlFile> {
@@ -43,13 +44,13 @@ export async function readYaml(path: string, name: string): Promise<YamlFile> {
   return { name, value: value as YamlFile['value'], document, lines };
 }
 
-/** In place of messages of the parser that speak of its functions. */
+/** Replacements for parser messages that mention functions of the parser. */
 const messages: Readonly<Record<string, string>> = {
   MULTIPLE_DOCS: 'A second document begins here. Put it into a file of its own, and name that in `include`.',
   NON_STRING_KEY: 'A key has to be plain text.',
 };
 
-/** The first line of a message, without the position that it repeats. */
+/** Returns the first line of a parser message, without the position at its end, which is shown anyway. */
 const ownMessage = (message: string): string =>
   (message.split('\n')[0] ?? '').replace(/ at line \d+, column \d+:$/, '');
 
@@ -59,7 +60,7 @@ function placeOfBrokenByte(bytes: Buffer): string {
     const end = bytes.indexOf(0x0a, start);
     const text = bytes.subarray(start, end < 0 ? undefined : end);
     if (!isUtf8(text)) {
-      // A character that is cut short is replaced as a broken one is.
+      // Invalid and truncated characters are both decoded to U+FFFD, so its position is that of the invalid byte.
       const valid = text.toString().indexOf('\ufffd');
       return `${line}:${valid + 1}`;
     }

@@ -1,6 +1,6 @@
 import type * as Yaml from 'yaml';
 
-/** What the parser accepts, and a policy can't hold. */
+/** A problem with YAML that the parser accepts but a policy can't contain. */
 interface YamlFault {
   readonly offset: number;
   readonly message: string;
@@ -11,8 +11,8 @@ type Path = readonly unknown[];
 const MAX_ALIASES = 100;
 
 /**
- * Finds the first alias that can't be expanded, number that JSON would change, or key that JSON parsers refuse. `yaml` is
- * passed, because the parser is loaded only by the commands that need it.
+ * Finds the first alias that can't be expanded, number that JSON would change, or key that JSON parsers refuse. The
+ * `yaml` module is a parameter, because only the commands that need the parser load it.
  */
 export function faultIn(document: Yaml.Document, yaml: typeof Yaml): YamlFault | undefined {
   const anchors = new Map<string, Anchored>();
@@ -28,7 +28,7 @@ export function faultIn(document: Yaml.Document, yaml: typeof Yaml): YamlFault |
         return refuse(key, '__proto__ is not allowed as a key.');
       return undefined;
     },
-    // Before what it contains, so that an alias finds an anchor that it is part of.
+    // Runs for a node before its children, so that an alias inside an anchored node finds that anchor.
     Node(_, node, path) {
       if (yaml.isAlias(node)) {
         const anchored = anchors.get(node.source);
@@ -54,7 +54,7 @@ export function faultIn(document: Yaml.Document, yaml: typeof Yaml): YamlFault |
   return fault;
 }
 
-/** A node with an anchor: how often it is used, and how often the most used one inside it is by one use. */
+/** A node with an anchor. `uses` counts its aliases; `inside` is how often one copy repeats a node that it contains. */
 interface Anchored {
   readonly node: Yaml.Node;
   uses: number;
@@ -74,13 +74,13 @@ function usesInside(node: Yaml.Node, aliases: ReadonlyMap<Yaml.Node, Anchored>, 
 
 const wholeNumber = /^[-+]?(\d+|0o[0-7]+|0x[\da-f]+)$/i;
 
-/** Large whole numbers lose digits, and infinity becomes null. */
+/** Whether JSON would change a number: large integers lose digits, and infinity becomes null. */
 function isChangedByJson({ value, source = '' }: Yaml.Scalar): boolean {
   if (typeof value !== 'number') return false;
   return !Number.isFinite(value) || (wholeNumber.test(source) && !Number.isSafeInteger(value));
 }
 
-/** The members that lead to a node: `roles.Clerk.metadata.limit`. */
+/** Returns the path of a node, such as `roles.Clerk.metadata.limit`. */
 function pathOf(ancestors: Path, node: Yaml.Node, yaml: typeof Yaml): string {
   const nodes = [...ancestors, node];
   return nodes
