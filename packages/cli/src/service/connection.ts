@@ -17,18 +17,18 @@ interface ConnectionParts {
 
 interface ClientChoice {
   readonly scope?: Scope | undefined;
-  /** It sends nothing twice, because only the service could tell whether the first attempt arrived. */
+  /** The client doesn't retry, because only the service could tell whether the first attempt arrived. */
   readonly changes?: boolean;
-  /** Another token than that of this run. */
+  /** The token to use instead of the one of this run. */
   readonly token?: string;
-  /** It may take longer than the bound of a usual call. */
+  /** Calls get more time than usual. */
   readonly isLong?: boolean;
 }
 
-/** For work on a whole document: thousands of rows take some ten seconds on a busy machine. */
+/** For work on a whole document: with thousands of rows it takes some ten seconds on a busy machine. */
 const LONG_MS = 60_000;
 
-/** The service as one run uses it. Loads the client when the first command needs it, so that help is quick. */
+/** Connects one run to the service. Loads the client only when a command needs it, so that showing help stays fast. */
 export class Connection {
   readonly #parts: ConnectionParts;
   #tokens: TokenSource | null = null;
@@ -38,13 +38,13 @@ export class Connection {
     this.#parts = parts;
   }
 
-  /** A client without a credential. */
+  /** Returns a client without credentials. */
   async public(url?: string): Promise<Client> {
     const { createClient } = await import('@doorward/node/client');
     return createClient({ url: url ?? (await this.#parts.settings.url()), ...this.#bounds(), retries: 0 });
   }
 
-  /** The token of this run. @throws Fault if there is none */
+  /** Returns the token of this run. @throws Fault if the run has no identity */
   async token(): Promise<string> {
     const identity = await this.identity();
     if (!identity) throw notSignedIn();
@@ -61,24 +61,27 @@ export class Connection {
     return this.#parts.settings.identity();
   }
 
-  /** The scope that flags, environment or profile name. */
+  /** The scope that flags, environment or profile name; undefined if none does. */
   scope(): Promise<Scope | undefined> {
     const { flags, settings } = this.#parts;
     return (this.#scope ??= lookUpScope(flags, settings, async () => (await this.client({})).api));
   }
 
-  /** The operations, with the credential of this run. */
+  /** Returns a client with the credentials of this run. */
   async client(choice: ClientChoice): Promise<Client> {
     const { createClient } = await import('@doorward/node/client');
     return createClient(await this.#options(choice));
   }
 
-  /** The same in the scope of this run. */
+  /** Returns a client with the credentials and the scope of this run. */
   async inScope(choice: Pick<ClientChoice, 'changes' | 'isLong'> = {}): Promise<Client> {
     return this.client({ ...choice, scope: await this.scope() });
   }
 
-  /** The questions too, in the scope of this run. Their code takes a tenth of a second to load, so only some commands do. */
+  /**
+   * Returns a client that can also ask for decisions, in the scope of this run. Its code takes a tenth of a second to
+   * load, so only commands that need decisions use it.
+   */
   async questions(): Promise<Doorward> {
     const { createDoorward } = await import('@doorward/node');
     return createDoorward(await this.#options({ scope: await this.scope() }));

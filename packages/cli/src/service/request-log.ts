@@ -1,26 +1,26 @@
 import type { Fetch } from '@doorward/node';
 import { visible } from '../output/text.ts';
 
-/** A change that was sent, for the message of an interrupted run. */
+/** A request that may change something and has no response yet. */
 interface Pending {
   readonly method: string;
   readonly path: string;
 }
 
 /**
- * Every request of a run passes here: for --verbose, and to know what was in flight when it was interrupted. It shows
- * neither headers nor bodies, and no query; a long text in a path is a token.
+ * Sends every request of a run. Logs requests for --verbose, and knows which ones were in flight when a run is
+ * interrupted. It never logs headers, bodies or queries, and hides long path segments, because they are tokens.
  */
 export class RequestLog {
   readonly #say: ((line: string) => void) | null;
   readonly #pending = new Set<Pending>();
 
-  /** @param say null: prints nothing */
+  /** @param say prints a line; null disables logging */
   constructor(say: ((line: string) => void) | null) {
     this.#say = say;
   }
 
-  /** Changes without an answer. */
+  /** Requests that may have changed something, although no response arrived. */
   get unanswered(): readonly string[] {
     return [...this.#pending].map(({ method, path }) => `${method} ${path}`);
   }
@@ -42,7 +42,7 @@ export class RequestLog {
       return response;
     } catch (error) {
       tell('no answer', null);
-      // An aborted request may have arrived.
+      // An aborted request may have reached the service, so it stays in the list.
       if (!init.signal?.aborted) this.#pending.delete(entry);
       throw error;
     }

@@ -4,7 +4,7 @@ import { Fault, usageFault } from '../fault.ts';
 import type { Flags } from '../settings/flags.ts';
 import type { Settings } from '../settings/settings.ts';
 
-/** The scope of a run, where flags name it by slugs: one look-up for each of them. */
+/** Returns the scope of a run. Slugs in flags, and the account of `--account`, are looked up in the service. */
 export async function lookUpScope(
   { org, account, project }: Flags,
   settings: Settings,

@@ -5,19 +5,19 @@ import { notSignedIn } from '../fault.ts';
 import type { Profiles, SessionTokens } from '../settings/profiles.ts';
 import type { Identity } from '../settings/settings.ts';
 
-/** Gives the token of each call. */
+/** Returns a valid token, and renews it if needed. */
 export type TokenSource = () => Promise<string>;
 
-interface Held {
+interface CachedToken {
   readonly text: string;
   readonly renewAt: number;
 }
 
-/** A token lives for minutes, and a run may be longer. */
+/** A token is renewed after this share of its lifetime, because a run can outlast a token. */
 const RENEWED_AT = 0.8;
 
 interface TokenParts {
-  /** Without a token of its own. */
+  /** A client that sends no token. */
   readonly client: Client;
   readonly profiles: Profiles;
   readonly protect: Protect;
@@ -26,17 +26,17 @@ interface TokenParts {
 export function tokensOf(identity: Identity, parts: TokenParts): TokenSource {
   if (identity.kind === 'token') return async () => identity.token;
   const get = identity.kind === 'key' ? exchange(identity, parts) : refresh(identity, parts);
-  let held: Held | null = null;
-  let flight: Promise<Held> | null = null;
+  let cached: CachedToken | null = null;
+  let flight: Promise<CachedToken> | null = null;
   return async () => {
-    if (held && held.renewAt > performance.now()) return held.text;
+    if (cached && cached.renewAt > performance.now()) return cached.text;
     flight ??= get().finally(() => (flight = null));
-    held = await flight;
-    return held.text;
+    cached = await flight;
+    return cached.text;
   };
 }
 
-const heldUntil = (text: string, expiresIn: number): Held => ({
+const cachedFor = (text: string, expiresIn: number): CachedToken => ({
   text,
   renewAt: performance.now() + expiresIn * 1000 * RENEWED_AT,
 });
@@ -44,13 +44,13 @@ const heldUntil = (text: string, expiresIn: number): Held => ({
 type KeyIdentity = { clientId: string; clientSecret: string; scope: Scope };
 
 function exchange({ clientId, clientSecret, scope }: KeyIdentity, { client }: TokenParts) {
-  return async (): Promise<Held> => {
+  return async (): Promise<CachedToken> => {
     const { accessToken, expiresIn } = await client.api.exchangeApiKey({ clientId, clientSecret, scope });
-    return heldUntil(accessToken, expiresIn);
+    return cachedFor(accessToken, expiresIn);
   };
 }
 
-/** The tokens of an answer, as they are stored. */
+/** Converts the tokens of a response to the form in which they are stored. */
 export const sessionTokens = (answer: {
   readonly accessToken: string;
   readonly refreshToken: string;
@@ -61,7 +61,7 @@ export const sessionTokens = (answer: {
   renewAt: Date.now() + answer.expiresIn * 1000 * RENEWED_AT,
 });
 
-const heldOf = ({ accessToken, renewAt }: SessionTokens): Held => ({
+const cachedFrom = ({ accessToken, renewAt }: SessionTokens): CachedToken => ({
   text: accessToken,
   renewAt: performance.now() + (renewAt - Date.now()),
 });
@@ -70,19 +70,19 @@ function refresh(
   { profile, url }: { readonly profile: string; readonly url: string },
   { client, profiles, protect }: TokenParts,
 ) {
-  const renew = (): Promise<Held> =>
+  const renew = (): Promise<CachedToken> =>
     profiles.changeCredential(profile, async (stored) => {
       if (stored?.kind !== 'session' || stored.url !== url) throw notSignedIn();
-      // Another run may have renewed it, while this one waited for the lock.
-      if (stored.renewAt > Date.now()) return { stored, result: heldOf(stored) };
+      // Another run may have renewed the session while this one waited for the lock.
+      if (stored.renewAt > Date.now()) return { stored, result: cachedFrom(stored) };
       const { accessToken, refreshToken } = stored;
       const tokens = sessionTokens(await client.api.refreshSession({ accessToken, refreshToken }));
-      return { stored: { ...stored, ...tokens }, result: heldOf(tokens) };
+      return { stored: { ...stored, ...tokens }, result: cachedFrom(tokens) };
     });
-  return async (): Promise<Held> => {
+  return async (): Promise<CachedToken> => {
     const stored = (await profiles.credentials())[profile];
     if (stored?.kind === 'session' && stored.url === url && stored.renewAt > Date.now())
-      return heldOf(stored);
+      return cachedFrom(stored);
     return protect(renew()).catch((error: unknown) => {
       throw (error as { status?: unknown }).status === 401
         ? notSignedIn(`The sign-in of the profile ${profile} has ended.`)

@@ -9,18 +9,18 @@ import type { Env } from '../environment/io.ts';
 const WAIT_MS = 5 * 60_000;
 
 interface Attempt {
-  /** Where the browser begins. */
+  /** The URL that the browser opens first. */
   readonly address: string;
   readonly codeVerifier: string;
-  /** Resolves with the code that the browser brings. @throws Fault if the person refuses or does not come */
+  /** Resolves with the code from the browser. Rejects with a Fault if the user refuses, or doesn't finish in time. */
   readonly code: Promise<string>;
   readonly close: () => void;
 }
 
 /**
- * Begins a sign-in in the browser (identity §9). The service sends the browser back to a loopback address with a code.
- * Another program on this computer could open that address too, so it has a random port, a random path and a state. The
- * code is worthless without the verifier, which stays in this process.
+ * Starts a sign-in in the browser (identity §9). The service redirects the browser to a loopback URL with a code.
+ * Other programs on this computer could call that URL too, so it has a random port, a random path and a state. The
+ * code is useless without the verifier, which never leaves this process.
  */
 export async function beginAttempt(url: string, signal: AbortSignal): Promise<Attempt> {
   const path = `/${randomBytes(16).toString('base64url')}`;
@@ -100,7 +100,7 @@ function withResolvers<T>() {
   return { promise, resolve, reject };
 }
 
-/** Opens the address if this computer shows pages. Answers whether the program for it was found; what it did is not known. */
+/** Opens a URL in the browser. Returns whether a browser was started; whether it shows the page can't be known. */
 export async function openBrowser(address: string, env: Env): Promise<boolean> {
   const [program = '', ...args] = browserOf(env);
   if (program === '') return false;
@@ -112,7 +112,7 @@ export async function openBrowser(address: string, env: Env): Promise<boolean> {
   });
 }
 
-/** Whether this computer has a program that shows pages. */
+/** Whether this computer has a browser that can be opened. */
 export const hasBrowser = (env: Env): boolean => browserOf(env).length > 0;
 
 function browserOf(env: Env): readonly string[] {

@@ -5,9 +5,9 @@ import { visible } from '../output/text.ts';
 import type { Run } from '../run.ts';
 import { hasBrowser } from './browser-sign-in.ts';
 
-/** Sign-in without a browser on this computer (after RFC 8628): the person enters a code in any other. */
+/* Sign-in without a browser on this computer (after RFC 8628): the user enters a code in a browser elsewhere. */
 
-/** Whether a browser that this computer opens would be in front of the person. BROWSER says so, also over SSH. */
+/** Whether to sign in with a code, because a browser opened here wouldn't be in front of the user, as over SSH. */
 export function usesDevice(env: Run['env']): boolean {
   if (env['BROWSER']) return false;
   return Boolean(env['SSH_CONNECTION'] || env['SSH_TTY']) || !hasBrowser(env);
@@ -15,7 +15,7 @@ export function usesDevice(env: Run['env']): boolean {
 
 const LONGER_SECONDS = 5;
 
-/** @throws Fault when the person refuses, or does not decide in time */
+/** Signs in with a code. @throws Fault if the user refuses, or doesn't decide in time */
 export async function deviceSignIn({ connection, terminal, signal }: Run, url: string) {
   const { api } = await connection.public(url);
   const { ApiError, ConnectionError } = await import('@doorward/node/client');
@@ -35,7 +35,7 @@ export async function deviceSignIn({ connection, terminal, signal }: Run, url: s
       if (status === 'slowDown') seconds += LONGER_SECONDS;
     } catch (error) {
       if (error instanceof ApiError && error.code === 'INVALID_TOKEN') throw refused();
-      // While the service restarts or is busy, the code stays valid.
+      // The code stays valid while the service restarts or is busy, so polling continues.
       const isBusy = error instanceof ApiError && (error.status === 429 || (error.status ?? 0) >= 500);
       if (signal.aborted || !(isBusy || error instanceof ConnectionError)) throw error;
     }

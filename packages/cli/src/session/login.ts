@@ -47,7 +47,7 @@ export const login: Command = {
   },
 };
 
-/** A session that is no longer stored should not live on. Without an answer it ends by itself. */
+/** Ends a session whose tokens are no longer stored. If the request fails, the session ends by itself later. */
 async function endSession({ connection }: Run, { url, refreshToken }: { url: string; refreshToken: string }) {
   const { api } = await connection.public(url);
   await api.logout({ refreshToken }).catch(() => undefined);
@@ -108,7 +108,7 @@ async function browserSignIn(run: Run, url: string, opens: boolean): Promise<Sig
   }
 }
 
-/** The service says to this program, and not to a browser, that it has no such sign-in. */
+/** Checks that the service offers browser sign-in, because a browser couldn't report the refusal to this program. */
 async function assertOffered(
   address: string,
   fetch: Run['log']['fetch'],

@@ -21,7 +21,10 @@ export const logout: Command = {
   },
 };
 
-/** @returns whether the service ended a session. Without an answer it is forgotten here all the same. */
+/**
+ * Ends the session and deletes the stored sign-in, even if the service can't be reached.
+ * @returns whether the service ended a session
+ */
 async function endSignIn({ settings, connection, terminal }: Run, profile: string): Promise<boolean> {
   return settings.profiles.changeCredential(profile, async (stored) => {
     if (stored?.kind !== 'session') return { stored: undefined, result: false };

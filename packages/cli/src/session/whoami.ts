@@ -29,7 +29,7 @@ export const whoami: Command = {
     const scope = await connection.scope();
     const isKey = claims['type'] === 'ApiKey';
     const me = isKey ? undefined : await (await connection.inScope()).api.me();
-    // The only request of a key: it fails if the key has ended.
+    // For an API key this is the only request. It fails if the key is no longer valid.
     const needsPermissions = options.flag('permissions') || isKey;
     const held = needsPermissions ? await (await connection.questions()).permissions() : undefined;
     const row = {
@@ -53,7 +53,7 @@ export const whoami: Command = {
   },
 };
 
-/** Shown to the bearer of the token, and trusted for nothing. */
+/** Reads the claims without verifying the token. They are only shown to its owner, and nothing relies on them. */
 function claimsOf(token: string): Readonly<Record<string, unknown>> {
   try {
     return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as Record<

@@ -5,10 +5,10 @@ import { exitCodes } from '../exit-codes.ts';
 import { Fault, usageFault } from '../fault.ts';
 
 const LONGEST_WAIT_MS = 15_000;
-/** No holder works longer; an older lock is of a process that was killed. */
+/** No process holds the lock longer than this, so an older lock is from a process that was killed. */
 const STALE_MS = 60_000;
 
-/** Runs the work while no other process holds the lock. */
+/** Runs work while holding a lock file, so that no other process does the same work at the same time. */
 export async function withLock<T>(path: string, work: () => Promise<T>): Promise<T> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch(cannotWrite(path));
   const deadline = performance.now() + LONGEST_WAIT_MS;
@@ -48,7 +48,7 @@ async function isStale(path: string): Promise<boolean> {
   if (!stats) return false;
   if (Date.now() - stats.mtimeMs > STALE_MS) return true;
   const pid = Number(await readFile(path, 'utf8').catch(() => ''));
-  // A file without a number is being written.
+  // Without a process id the file is still being written.
   if (!Number.isInteger(pid) || pid <= 0) return false;
   try {
     process.kill(pid, 0);

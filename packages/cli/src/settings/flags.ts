@@ -2,7 +2,7 @@ import { usageFault } from '../fault.ts';
 import { suggestion } from '../nearest.ts';
 import type { Options } from './options.ts';
 
-/** Flags that every command has. */
+/** Flags that all commands have. */
 export const globalOptions = {
   '--url <url>': 'address of the service',
   '--profile <name>': 'profile with address, scope and sign-in',
@@ -32,13 +32,12 @@ export interface Flags {
   readonly color: 'auto' | 'always' | 'never';
   readonly quiet: boolean;
   readonly verbose: boolean;
-  /** Milliseconds. */
   readonly timeoutMs: number | undefined;
 }
 
 export const colors = ['auto', 'always', 'never'] as const;
 
-/** @throws Fault for a value that a flag cannot have */
+/** Reads the global flags. @throws Fault for an invalid value, or flags that name two scopes */
 export function readFlags(options: Options): Flags {
   const [scope, org, project] = [options.text('scope'), options.text('org'), options.text('project')];
   const account = options.flag('account');

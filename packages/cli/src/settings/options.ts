@@ -1,4 +1,4 @@
-/** Options of one command, by their name in camel case. */
+/** The options of one command. Names are in camel case. */
 export class Options {
   readonly #values: Readonly<Record<string, unknown>>;
 

@@ -3,18 +3,21 @@ import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { usageFault } from '../fault.ts';
 
-/* Configuration files. A private file is read only if no other user can read it, and no file is left half written. */
+/* Configuration files. A private file is refused if other users can read it, except on Windows. Writes are atomic. */
 
 const OTHERS = 0o077;
 const isWindows = process.platform === 'win32';
 
-/** The JSON of a file; undefined if there is none. @throws Fault if others may read it, or it is no JSON */
+/**
+ * Reads a private JSON file; undefined if there is none.
+ * @throws Fault if others may read it, or it isn't valid JSON
+ */
 export async function readPrivate(path: string): Promise<unknown> {
   await assertPrivate(path);
   return readJson(path);
 }
 
-/** The JSON of a file; undefined if there is none. @throws Fault if it can't be read, or isn't valid JSON */
+/** Reads a JSON file; undefined if it doesn't exist. @throws Fault if it can't be read, or isn't valid JSON */
 export async function readJson(path: string): Promise<unknown> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
@@ -34,7 +37,7 @@ async function assertPrivate(path: string): Promise<void> {
   throw usageFault(`Others may read ${path}, which has secrets.`, `chmod 600 ${path}`);
 }
 
-/** Writes beside and renames, so that a reader finds the old file or the new one. */
+/** Writes a temporary file and renames it, so that readers find either the old file or the new one. */
 export async function writePrivate(path: string, value: unknown): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const beside = `${path}.${randomBytes(6).toString('hex')}`;

@@ -5,10 +5,10 @@ import type { Env } from '../environment/io.ts';
 import { withLock } from './file-lock.ts';
 import { readJson, readPrivate, writePrivate } from './private-file.ts';
 
-/** What a profile remembers without secrets (config.json). */
+/** What a profile stores apart from secrets, in config.json. */
 interface Profile {
   readonly url?: string;
-  /** `<tenant>:<id>`. */
+  /** The default scope, as `<tenant>:<id>`. */
   readonly scope?: string;
 }
 
@@ -18,8 +18,8 @@ interface Config {
 }
 
 /**
- * The tokens of a session. The service renews them only for who has both; and an access token that still lives saves the
- * next run a renewal.
+ * The tokens of a session. The service renews a session only with both tokens, and the next run can use an access
+ * token that is still valid without a renewal.
  */
 export interface SessionTokens {
   readonly accessToken: string;
@@ -28,7 +28,7 @@ export interface SessionTokens {
   readonly renewAt: number;
 }
 
-/** A stored sign-in (credentials.json). Its secret goes to its `url` and to no other address. */
+/** A stored sign-in, in credentials.json. Its secrets are sent only to its `url`. */
 export type Credential =
   | ({ readonly kind: 'session'; readonly url: string } & SessionTokens)
   | {
@@ -41,7 +41,7 @@ export type Credential =
 
 type Credentials = Readonly<Record<string, Credential>>;
 
-/** The profiles of this person on this computer. */
+/** The profiles of this user on this computer. */
 export class Profiles {
   readonly #folder: string;
 
@@ -54,7 +54,7 @@ export class Profiles {
     return { ...(typeof current === 'string' ? { current } : {}), profiles: profiles ?? {} };
   }
 
-  /** Changes config.json under its lock. */
+  /** Changes config.json while holding its lock. */
   async change(edit: (config: Config) => Config): Promise<void> {
     await withLock(`${this.#path('config')}.lock`, async () => {
       await writePrivate(this.#path('config'), edit(await this.config()));
@@ -66,8 +66,8 @@ export class Profiles {
   }
 
   /**
-   * Changes one credential under the lock; undefined removes it. Runs that renew the same sign-in wait for each other
-   * here, because a refresh token works once.
+   * Changes the credential of a profile while holding the lock; undefined removes it. Runs that renew the same
+   * session wait for each other here, because a refresh token works only once.
    */
   async changeCredential<T>(
     profile: string,

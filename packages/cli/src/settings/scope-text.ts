@@ -17,7 +17,7 @@ const tenants = Object.keys(forms) as Scope['tenant'][];
 
 export const isId = (text: string): boolean => single.test(text);
 
-/** Reads `<tenant>:<id>`. @param source the flag or variable that has it */
+/** Parses `<tenant>:<id>`. @param source the flag or variable that contains the text, for error messages */
 export function parseScope(source: string, text: string): Scope {
   const colon = text.indexOf(':');
   const name = colon < 0 ? text : text.slice(0, colon);

@@ -5,7 +5,7 @@ import type { Flags } from './flags.ts';
 import { assertProfileName, Profiles, type Credential } from './profiles.ts';
 import { parseScope } from './scope-text.ts';
 
-/** Who a run is to the service. */
+/** The identity that a run authenticates as. */
 export type Identity =
   | { readonly kind: 'token'; readonly profile: null; readonly token: string }
   | {
@@ -17,7 +17,7 @@ export type Identity =
     }
   | { readonly kind: 'session'; readonly profile: string; readonly url: string };
 
-/** Address, scope and identity of a run: a flag before the environment before the profile. */
+/** The service URL, scope and identity of a run. Flags override environment variables, which override the profile. */
 export class Settings {
   readonly profiles: Profiles;
   readonly #flags: Flags;
@@ -34,7 +34,7 @@ export class Settings {
     return assertProfileName(named ?? (await this.profiles.config()).current ?? 'default');
   }
 
-  /** @throws Fault if nothing names it, or a secret would travel unprotected */
+  /** Returns the service URL. @throws Fault if none is configured, or if secrets would be sent unencrypted */
   async url(): Promise<string> {
     const given = this.#flags.url ?? this.#variable('DOORWARD_URL') ?? (await this.#profile()).url;
     if (given === undefined)
@@ -45,7 +45,7 @@ export class Settings {
     return serviceUrl(given);
   }
 
-  /** The scope that a text names; slugs are looked up by the service (service/scope-lookup.ts). */
+  /** Returns the scope that is given as text. Slugs need the service, so service/scope-lookup.ts resolves them. */
   async namedScope(): Promise<Scope | undefined> {
     if (this.#flags.scope !== undefined) return parseScope('--scope', this.#flags.scope);
     const variable = this.#variable('DOORWARD_SCOPE');
@@ -54,7 +54,7 @@ export class Settings {
     return scope === undefined ? undefined : parseScope('the scope of the profile', scope);
   }
 
-  /** @throws Fault if a stored sign-in is of another service */
+  /** Returns the identity of this run, if it has one. @throws Fault if the stored sign-in is for another service */
   async identity(): Promise<Identity | undefined> {
     const token = this.#variable('DOORWARD_TOKEN');
     if (token !== undefined) return { kind: 'token', profile: null, token };
@@ -74,7 +74,7 @@ export class Settings {
     return this.#storedIdentity();
   }
 
-  /** Of a key in the environment: -s may name a scope below its own. */
+  /** The scope of an API key in the environment. `-s` doesn't change it, because `-s` may name a scope below it. */
   #keyScope(): Scope | undefined {
     const variable = this.#variable('DOORWARD_SCOPE');
     return variable === undefined ? undefined : parseScope('DOORWARD_SCOPE', variable);
@@ -103,7 +103,7 @@ export class Settings {
     return profile ?? {};
   }
 
-  /** A profile that does not exist yet is fine where an address is given: `login` creates it. */
+  /** A profile may be missing if a URL is given, because `login` then creates it. */
   async #isAbsentAllowed(): Promise<boolean> {
     return this.#flags.url !== undefined || this.#variable('DOORWARD_URL') !== undefined;
   }
@@ -114,7 +114,7 @@ export class Settings {
   }
 }
 
-/** Without a slash at the end; https, but for loopback. */
+/** Checks the URL of a service, and removes slashes at its end. @throws Fault unless it is https or loopback */
 export function serviceUrl(text: string): string {
   const wrong = (what: string, hint?: string) => usageFault(`The address of the service ${what}.`, hint);
   if (!URL.canParse(text)) throw wrong('is not a URL', 'for example https://access.example.com');

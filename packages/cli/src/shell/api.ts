@@ -27,7 +27,7 @@ export const api: Command = {
       : await run.connection.public();
     const call = operationOf(client, name as OperationName);
     const answer = await call(input, run).catch((error: unknown) => {
-      // Only of an operation that is not public.
+      // The client reports CONFIG if it has no token for an operation that isn't public.
       if (!hasIdentity && (error as { readonly code?: unknown }).code === 'CONFIG') throw notSignedIn();
       throw error instanceof TypeError ? usageFault(`${error.message}.`, `--input '{"id": "…"}'`) : error;
     });
@@ -36,7 +36,7 @@ export const api: Command = {
   },
 };
 
-/** What takes something away asks first, as the commands of nouns do. */
+/** Asks for confirmation before operations that delete, remove, revoke or rotate something, as other commands do. */
 async function confirmLoss(run: Run, name: string, input: Readonly<Record<string, unknown>>): Promise<void> {
   if (input['dryRun'] === true || !/^(delete|remove|revoke|rotate)/.test(name)) return;
   if (run.flags.dryRun)
@@ -48,7 +48,7 @@ async function confirmLoss(run: Run, name: string, input: Readonly<Record<string
   await confirm(run, `Send ${name}?`);
 }
 
-/** Names of all operations, from the catalogue of the client. */
+/** Returns the names of all operations that the client knows. */
 export async function operationNames(): Promise<readonly string[]> {
   const { createClient } = await import('@doorward/node/client');
   return Object.keys(createClient({ url: 'http://127.0.0.1' }).api);

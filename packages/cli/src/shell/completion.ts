@@ -9,7 +9,7 @@ import { typedWords } from './typed-words.ts';
 const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
 type Shell = (typeof shells)[number];
 
-/** Hidden: what the scripts ask. It prints the words that can follow those that were typed. */
+/** The hidden command that the completion scripts call. It prints the words that can come next. */
 const QUESTION = '__complete';
 
 export function completionCommands(all: () => readonly Command[]): readonly Command[] {
@@ -40,7 +40,7 @@ const completeCommand: Omit<Command, 'run'> = {
   arguments: { '[words...]': '' },
 };
 
-/** The last word is the one that is being typed. */
+/** Returns the words that can complete the line. The last of `words` is the one that is being typed. */
 async function candidates(
   run: Run,
   commands: readonly Command[],

@@ -1,19 +1,19 @@
 import type { Command } from '../command.ts';
 import { globalOptions } from '../settings/flags.ts';
 
-/** The words of a command line that is being typed, without the last one. */
+/** The words of a command line that is being typed, without the last one, which is incomplete. */
 export interface Typed {
   /** Commands and arguments. */
   readonly words: readonly string[];
-  /** Flags that have a value, by their long names. */
+  /** Values of flags, by the long name of the flag. */
   readonly values: Readonly<Record<string, string>>;
   /** Flags without a value. */
   readonly flags: readonly string[];
-  /** The flag whose value comes next. */
+  /** The last flag, if its value comes next. */
   readonly pending: string | null;
 }
 
-/** `-s, --scope <tenant:id>` by both names, with the long one. */
+/** Maps all flags that take a value to their long names: both `-s` and `--scope` to `--scope`. */
 function valueFlags(commands: readonly Command[]): ReadonlyMap<string, string> {
   const declared = [globalOptions, ...commands.map(({ options = {} }) => options)].flatMap(Object.keys);
   return new Map(

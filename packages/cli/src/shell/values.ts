@@ -13,8 +13,8 @@ const LIMIT_MS = 1000;
 const MOST = 50;
 
 /**
- * Values that the service knows: slugs and names. Completion uses only a stored sign-in, never one from the environment. It
- * never renews a session: an interrupted renewal could end it. Whatever goes wrong, there are no values.
+ * Completes names and slugs that only the service knows. Uses only a stored sign-in, never one from the environment,
+ * and never renews a session, because an interrupted renewal could end it. Returns nothing if anything fails.
  */
 export async function valuesOf(
   run: Run,
@@ -28,7 +28,7 @@ export async function valuesOf(
   return names.filter(isPlain).slice(0, MOST);
 }
 
-/** What is named in the place that is being typed. */
+/** Returns the noun whose rows the word that is being typed can name. */
 function nounOf({ words, pending }: Typed, command: Command | undefined): Noun | undefined {
   const byWord = (word: string | undefined) =>
     allNouns.find((noun) => noun.word === word && noun.namedBy !== undefined);
@@ -42,7 +42,7 @@ function nounOf({ words, pending }: Typed, command: Command | undefined): Noun |
   return at === 0 ? byWord(word) : undefined;
 }
 
-/** A name is put on the command line as it is: nothing that a shell would read as more than one word. */
+/** Whether a name can be put on the command line unquoted: a shell must read it as one word. */
 const isPlain = (name: string): boolean => /^[\p{L}\p{N}_][\p{L}\p{N}_.@+-]*$/u.test(name);
 
 interface Question {
@@ -71,7 +71,7 @@ async function ask({ io, typed, noun, current, limit }: Question): Promise<strin
   return namesOf(run, inScope, noun, current);
 }
 
-/** The scope of the line. The slug that is being typed is not part of it. */
+/** Reads the flags that were typed. A slug that is still being typed is left out. */
 function flagsOf({ values, flags }: Typed): Flags {
   const value = (name: string) => (values[`--${name}`] === undefined ? {} : { [name]: values[`--${name}`] });
   const named = ['url', 'profile', 'scope', 'org', 'project'].map(value);
@@ -93,7 +93,7 @@ function ownerOf({ tenant, id }: { readonly tenant: string; readonly id: string 
   return { tenant: tenant === 'organizationProject' ? 'organization' : 'account', id: owner };
 }
 
-/** A single letter finds too much, and the service refuses it. */
+/** Searches only for two letters or more, because the service refuses shorter searches. */
 const searchFor = (current: string) => (current.length < 2 ? {} : { search: current });
 
 async function namesOf(run: Run, doorward: Client, noun: Noun, current: string): Promise<string[]> {
@@ -116,7 +116,7 @@ async function slugsOfOrganizations(run: Run, current: string): Promise<string[]
     .map(({ organizationId: id }) =>
       api.organization({ id, scope: { tenant: 'organization', id } }, { signal }),
     );
-  // Personal accounts have none.
+  // Personal accounts have no organizations and refuse this request, so failures are ignored.
   const pages = (await Promise.allSettled(own)).flatMap((page) =>
     page.status === 'fulfilled' ? [page.value] : [],
   );
