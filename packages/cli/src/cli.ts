@@ -13,11 +13,11 @@ const version = (): string =>
   (JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string })
     .version;
 
-/** Runs one command line. Runs share no state, so they can be concurrent. @returns the exit code */
+/** Runs one command line. Runs share no state, so several can run at the same time. @returns the exit code */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
   const interruption = new Interruption();
   const ignoreInterrupts = io.onInterrupt(interruption.interrupt);
-  // If parsing the flags fails, --json still determines the format of the error.
+  // If parsing the flags fails, `--json` still determines the format of the error message.
   let terminal = new Terminal({ json: argv.includes('--json'), quiet: false, color: 'auto' }, io);
   let run: Run | null = null;
 
@@ -42,7 +42,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
     }
   }
 
-  /** Resolves without waiting for the command, and lists requests that may have made changes. */
+  /** Resolves after an interrupt, without waiting for the command. Lists requests that may have taken effect. */
   async function interrupted(): Promise<number> {
     const mayReport = await interruption.settled();
     const unanswered = run?.log.unanswered ?? [];

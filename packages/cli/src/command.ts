@@ -1,21 +1,21 @@
 import type { Run } from './run.ts';
 import type { Options } from './settings/options.ts';
 
-/** What a command declares: the program, its help and its completion are derived from the list of these. */
+/** The declaration of a command. The parser, the help and the shell completion are derived from these declarations. */
 export interface Command {
-  /** The words that name it: `['keys', 'create']`. */
+  /** The words of the command: `['keys', 'create']`. */
   readonly path: readonly string[];
   readonly summary: string;
-  /** More than the summary, for its own help. */
+  /** More details, shown only in the help of this command. */
   readonly description?: string;
-  /** `<subject>`, `[file]`, each with one sentence. */
+  /** Arguments such as `<subject>` or `[file]`, with one sentence of help each. */
   readonly arguments?: Readonly<Record<string, string>>;
-  /** `-o, --out <file>`, each with one sentence. `--set <name=value...>` may be given several times. */
+  /** Options such as `-o, --out <file>`, with one sentence of help each. `--set <name=value...>` can be repeated. */
   readonly options?: Readonly<Record<string, string>>;
-  /** Lines that can be pasted, for its help. */
+  /** Command lines that can be pasted, for the help. */
   readonly examples?: readonly string[];
-  /** It stops by itself on Ctrl-C and the like. */
+  /** The command handles Ctrl-C and termination signals itself. */
   readonly ownsSignals?: true;
-  /** Answers the exit code; nothing: 0. */
+  /** Returns the exit code; nothing means 0. */
   readonly run: (run: Run, args: readonly string[], options: Options) => Promise<number | void>;
 }

@@ -26,20 +26,20 @@ import { whoami } from './session/whoami.ts';
 import { api } from './shell/api.ts';
 import { completionCommands } from './shell/completion.ts';
 
-/** Commands of nouns that are not derived from their declarations. */
-const besides: readonly Command[] = [
+/** Commands of nouns that aren't derived from the declaration of the noun. */
+const underivedCommands: readonly Command[] = [
   ...[...keyCommands, ...userCommands, usersImport],
   ...[...domainCommands, ...connectionCommands, ...webhookCommands],
 ];
 
-/** Every command, in the order of the help. */
+/** All commands, in the order in which the help lists them. */
 export const commands: readonly Command[] = [
   ...[login, logout, whoami, ...profileCommands],
   ...[check, explain, whoCan, heldPermissions],
   ...policyCommands,
   ...allNouns.flatMap((noun) => [
     ...commandsOf(noun),
-    ...besides.filter(({ path }) => path[0] === noun.word),
+    ...underivedCommands.filter(({ path }) => path[0] === noun.word),
   ]),
   ...[start, migrate, doctor],
   ...operatorCommands,
@@ -47,7 +47,7 @@ export const commands: readonly Command[] = [
   ...completionCommands(() => commands),
 ];
 
-/** What is said of a word with commands below it. */
+/** Summaries of words that only group other commands. */
 export const groups: Readonly<Record<string, string>> = {
   profile: 'Addresses, scopes and sign-ins of this computer',
   policy: 'The rights model of a project as a document',

@@ -1,7 +1,7 @@
-/** How a run ends, for scripts (docs/cli.md). */
+/** Exit codes of a run, for scripts (docs/cli.md). */
 export const exitCodes = {
   done: 0,
-  /** The answer is no. */
+  /** The command worked, and its result is negative: access refused, a check failed, or a log not proven. */
   no: 1,
   usage: 2,
   notSignedIn: 3,
@@ -9,7 +9,7 @@ export const exitCodes = {
   notFound: 5,
   conflict: 6,
   notReached: 7,
-  /** `policy plan --detailed-exitcode`: there are changes. */
+  /** `policy plan --detailed-exitcode` found changes. */
   changes: 8,
   interrupted: 130,
 } as const;

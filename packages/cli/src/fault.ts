@@ -7,7 +7,7 @@ export interface FaultDetail {
   readonly code: string;
 }
 
-/** Why a run ends without its result: one sentence, a code, what to do. */
+/** The error that ends a run without a result: a message, a code and a hint what to do. */
 export class Fault extends Error {
   readonly exitCode: number;
   readonly code: string;
@@ -40,7 +40,7 @@ export const notSignedIn = (message = 'You are not signed in.'): Fault =>
     'doorward login, or set DOORWARD_TOKEN, or DOORWARD_CLIENT_ID and DOORWARD_CLIENT_SECRET',
   );
 
-/** What is shown of an error, of this program or of the client. */
+/** The members of an error that are shown, whether it comes from this program or from the client. */
 export interface ShownFault {
   readonly exitCode: number;
   readonly code: string;
@@ -52,7 +52,7 @@ export interface ShownFault {
   readonly details: readonly FaultDetail[];
 }
 
-/** Recognizes errors of the client by their members, so that nothing needs the client only to show an error. */
+/** Recognizes errors of the client by their members, so that showing an error doesn't load the client. */
 export function shownFault(error: unknown): ShownFault {
   if (error instanceof Fault) {
     const { exitCode, code, message, hint, details } = error;
@@ -80,12 +80,12 @@ function exitCodeOf(code: string, status: number | undefined): number {
   return status === undefined ? exitCodes.notReached : exitCodeOfStatus(status);
 }
 
-/** Hints for errors of the API that may come without its own advice. */
+/** Hints for API errors that may come without a `fix`. */
 const hintWithoutFix: Readonly<Record<string, string>> = {
   STEP_UP_REQUIRED: 'doorward login, then run the command again',
 };
 
-/** Hints that speak of this program rather than of the API. */
+/** Hints about this program, which are more useful here than the `fix` from the API. */
 function hintOf(code: string, status: number | undefined): string | undefined {
   if (code === 'SCOPE_REQUIRED')
     return 'name a scope: -s <tenant>:<id>, --org <slug>, --account, --project <slug>';

@@ -11,7 +11,7 @@ if (major < 20 || (major === 20 && minor < 19)) {
   process.exit(1);
 }
 
-// The reader of the output may stop: `doorward users list | head -1`.
+// The reader of the output may stop early, for example in `doorward users list | head -1`.
 for (const stream of [process.stdout, process.stderr])
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(exitCodes.done);
@@ -33,6 +33,6 @@ const code = await main(process.argv.slice(2), {
   onInterrupt,
   service: installedService,
 });
-// An interrupted command may still be waiting for a response, which would keep the process alive.
+// An interrupted command may still wait for a response, which would keep the process alive.
 if (code === exitCodes.interrupted) process.exit(code);
 process.exitCode = code;

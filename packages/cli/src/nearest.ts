@@ -1,4 +1,4 @@
-/** The known word that a mistyped one probably means. */
+/** Returns the word that a mistyped one probably means; undefined if none is close enough. */
 function nearest(word: string, words: readonly string[]): string | undefined {
   const limit = Math.max(1, Math.floor(word.length / 3));
   let best: string | undefined;
@@ -10,7 +10,7 @@ function nearest(word: string, words: readonly string[]): string | undefined {
   return best;
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours. */
+/** Edit distance: counts insertions, deletions, replacements and swaps of neighboring letters. */
 function distanceOf(a: string, b: string): number {
   const rows = Array.from({ length: a.length + 1 }, (_, i) =>
     Array.from({ length: b.length + 1 }, (_, j) => (i === 0 ? j : j === 0 ? i : 0)),
@@ -29,7 +29,7 @@ function distanceOf(a: string, b: string): number {
   return at(a.length, b.length);
 }
 
-/** `did you mean …?`, or what there is. */
+/** Returns `did you mean …?` if a word is close, otherwise lists all words. */
 export function suggestion(word: string, words: readonly string[]): string {
   const near = nearest(word, words);
   return near === undefined ? `one of: ${words.join(', ')}` : `did you mean ${near}?`;

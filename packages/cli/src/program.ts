@@ -5,7 +5,7 @@ import { usageFault } from './fault.ts';
 import type { Output } from './environment/io.ts';
 import { globalOptions } from './settings/flags.ts';
 
-/** The command that was asked for, with its arguments and options. */
+/** The command that the user chose, with its arguments and options. */
 interface Invocation {
   readonly command: Command;
   readonly args: readonly string[];
@@ -14,14 +14,14 @@ interface Invocation {
 
 interface ProgramParts {
   readonly commands: readonly Command[];
-  /** Summaries of words that have commands below them. */
+  /** Summaries of words that only group other commands. */
   readonly groups: Readonly<Record<string, string>>;
   readonly version: () => string;
-  /** Receives the help and the version. */
+  /** The stream that help and version are printed to. */
   readonly stdout: Output;
 }
 
-/** The parser for all declared commands. */
+/** Builds the parser for all declared commands. */
 function buildProgram(
   { commands, groups, stdout }: Omit<ProgramParts, 'version'>,
   choose: (invocation: Invocation) => void,
@@ -75,7 +75,7 @@ function addCommand(parent: Program, command: Command, choose: (invocation: Invo
   });
 }
 
-/** `<name=value...>` collects what several flags give, one value each. */
+/** Creates an option. `...` in the flags means that the option can be repeated, with one value each time. */
 function optionOf(flags: string, about: string): Option {
   const option = new Option(flags.replace('...', ''), about);
   if (flags.includes('...'))
@@ -83,7 +83,11 @@ function optionOf(flags: string, about: string): Option {
   return option;
 }
 
-/** @returns null if help or the version was printed. @throws Fault for unknown commands and flags */
+/**
+ * Parses a command line.
+ * @returns null if help or the version was printed.
+ * @throws Fault for invalid commands or flags
+ */
 export async function parse(argv: readonly string[], parts: ProgramParts): Promise<Invocation | null> {
   let invocation: Invocation | null = null;
   const program = buildProgram(parts, (chosen) => (invocation = chosen));
@@ -107,7 +111,7 @@ export async function parse(argv: readonly string[], parts: ProgramParts): Promi
   return invocation;
 }
 
-/** The words of the deepest command that the line names, such as `doorward users`. */
+/** Returns the words of the most specific command that the line names, such as `doorward users`. */
 function deepestOf(program: Program, argv: readonly string[]): string {
   const words = [program.name()];
   let deepest = program;

@@ -6,7 +6,7 @@ import type { Flags } from './settings/flags.ts';
 import { Settings } from './settings/settings.ts';
 import { Terminal } from './output/terminal.ts';
 
-/** What a command has to do its work with. */
+/** Everything that a command needs to run. */
 export interface Run extends Io {
   readonly flags: Flags;
   readonly terminal: Terminal;
@@ -15,7 +15,7 @@ export interface Run extends Io {
   readonly log: RequestLog;
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
-  /** Interrupts the run. For prompts, which receive Ctrl-C as a key instead of a signal. */
+  /** Interrupts the run. Prompts call it, because they receive Ctrl-C as a key instead of a signal. */
   readonly interrupt: () => void;
 }
 

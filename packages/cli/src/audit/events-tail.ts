@@ -49,7 +49,7 @@ export const eventsTail: Command = {
       },
       { signal },
     );
-    // Only after the scope is resolved, so that a failed run prints no secret.
+    // Printed only after the scope is resolved, so that a failed run prints no secret.
     if (forwarding) terminal.say(`signing secret of this run: ${forwarding.secret}`);
     for await (const event of stream) {
       if (Date.parse(event.timestamp) < since) continue;

@@ -6,7 +6,7 @@ import type { Run } from '../run.ts';
 import { scopeText } from '../settings/scope-text.ts';
 import { openExport, type LastEntry } from './resumed-file.ts';
 
-/** Entries of one transaction are stored together, but not in the order of their times. */
+/** A resumed export starts this long before the last entry, because entries aren't stored in time order. */
 const OVERLAP_MS = 60_000;
 
 export const auditExport: Command = {
@@ -68,7 +68,7 @@ function assertContinues(
     throw usageFault(`The file is the log of ${last.scope}.`, 'give another file, or that scope');
 }
 
-/** Writes the lines that the file does not have yet. @returns how many */
+/** Writes the entries that the file doesn't have yet. @returns the number of lines written */
 async function save(
   { signal, terminal }: Run,
   lines: AsyncIterable<string>,

@@ -4,15 +4,18 @@ import { visible } from '../output/text.ts';
 
 const TIMEOUT_MS = 15_000;
 
-/** Sends events to a program of this computer as the service would: signed by the Standard Webhooks specification. */
+/** Sends events to a program on this computer. */
 interface Forwarding {
-  /** Made for this run, and valid for nothing else. */
+  /** The signing secret, created for this run and valid for nothing else. */
   readonly secret: string;
-  /** Rejects only when interrupted. Answers what happened, in one line. */
+  /** Sends an event, and returns the outcome in one line. Rejects only if the run is interrupted. */
   readonly send: (event: { readonly id: string; readonly type: string }) => Promise<string>;
 }
 
-/** @throws Fault for addresses of other computers: events have names and addresses of people */
+/**
+ * Forwards events as the service sends webhooks: signed according to the Standard Webhooks specification.
+ * @throws Fault for URLs of other computers, because events contain names and email addresses of people
+ */
 export function forwardTo(address: string, signal: AbortSignal): Forwarding {
   const url = loopbackUrl(address);
   const key = randomBytes(32);
@@ -24,7 +27,7 @@ export function forwardTo(address: string, signal: AbortSignal): Forwarding {
       const signature = createHmac('sha256', key).update(`${event.id}.${timestamp}.${body}`).digest('base64');
       const outcome = await fetch(url, {
         method: 'POST',
-        // A redirect could point to another computer.
+        // A redirect could lead to another computer.
         redirect: 'manual',
         headers: {
           'content-type': 'application/json',

@@ -8,7 +8,7 @@ export interface LastEntry {
   readonly sequence: number;
   readonly occurredAt: string;
   readonly hash: string;
-  /** `<tenant>:<id>`. */
+  /** The scope of the log, as `<tenant>:<id>`. */
   readonly scope: string;
 }
 
@@ -48,7 +48,7 @@ export async function openExport({ cwd }: Pick<Run, 'cwd'>, path: string): Promi
   }
 }
 
-/** The position after the last line feed before `before`; 0 if there is none. */
+/** Returns the position after the last line feed before `before`; 0 if there is none. */
 async function endOfLine(file: FileHandle, before: number): Promise<number> {
   for (let end = before; end > 0; end -= STEP) {
     const start = Math.max(0, end - STEP);
@@ -74,4 +74,7 @@ function entryOf(path: string, line: string): LastEntry {
 }
 
 const notAnExport = (path: string) =>
-  usageFault(`${path} exists, and does not end with an entry of an export.`, 'give another file, or delete it');
+  usageFault(
+    `${path} exists, and does not end with an entry of an export.`,
+    'give another file, or delete it',
+  );

@@ -69,7 +69,7 @@ async function keysOf(run: Run, place: string): Promise<readonly CheckpointKey[]
     const { keys } = JSON.parse(text) as { keys: CheckpointKey[] };
     if (Array.isArray(keys)) return keys;
   } catch {
-    // The same fault as JSON without keys.
+    // Invalid JSON causes the same fault as JSON without keys, below.
   }
   throw usageFault(`${place} has no key set.`, 'the service publishes it at /.well-known/audit-jwks.json');
 }
@@ -81,7 +81,7 @@ async function fetched(address: string, log: Run['log'], timeoutMs: number): Pro
   return answer.text();
 }
 
-/** Lines end with a line feed and nothing else: other separators may stand inside an entry. */
+/** Splits at line feeds only, because an entry may contain other line separators. */
 async function* linesOf({ cwd }: Run, file: string): AsyncGenerator<string> {
   let rest = '';
   try {

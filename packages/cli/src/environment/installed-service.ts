@@ -1,7 +1,7 @@
 import { usageFault } from '../fault.ts';
 import type { InstalledService, Programs } from './programs.ts';
 
-/** The service installed alongside this command, run in the same process. */
+/** The service that is installed alongside this command. It runs in the same process. */
 export const installedService: InstalledService = {
   programs: async () => (await importService<{ programs: Programs }>('programs')).programs,
   async start(env) {
@@ -13,7 +13,7 @@ export const installedService: InstalledService = {
 };
 
 async function importService<T>(name: 'programs' | 'main'): Promise<T> {
-  // The `imports` in package.json resolve this, differently in each package that contains this code.
+  // The `imports` in package.json resolve this specifier. Each package that contains this code maps it differently.
   const specifier = `#service/${name}`;
   try {
     return (await import(specifier)) as T;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Interruption } from './interruption.ts';
 
-/** A renewed session must be saved, because the service accepts each refresh token only once. */
+/** Protected work is, for example, saving a renewed session: the service accepts each refresh token only once. */
 test('the first Ctrl-C waits for protected work', async () => {
   const interruption = new Interruption();
   const order: string[] = [];

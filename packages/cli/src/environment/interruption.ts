@@ -2,10 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 const LONGEST_WAIT_MS = 2000;
 
-/** Work that Ctrl-C must not cut: a refresh token that was used and not stored ends the sign-in. */
+/** Lets work finish after Ctrl-C. If a refresh token were used and the new one not stored, the session would end. */
 export type Protect = <T>(work: Promise<T>) => Promise<T>;
 
-/** Ends one run on Ctrl-C, after waiting up to two seconds for protected work. */
+/** Interrupts one run on Ctrl-C, after waiting up to two seconds for protected work. */
 export class Interruption {
   readonly #first = new AbortController();
   readonly #second = new AbortController();
@@ -23,7 +23,7 @@ export class Interruption {
     return work.finally(() => this.#protected.delete(work));
   };
 
-  /** Resolves when an interrupted run may end. @returns false after a second Ctrl-C, which ends it immediately */
+  /** Resolves when an interrupted run can end. @returns false after a second Ctrl-C, which ends the run immediately */
   async settled(): Promise<boolean> {
     await aborted(this.signal);
     await Promise.race([

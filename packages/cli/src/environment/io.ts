@@ -6,7 +6,7 @@ export type Env = Readonly<Record<string, string | undefined>>;
 export type Input = Readable & { readonly isTTY?: boolean | undefined };
 export type Output = Writable & {
   readonly isTTY?: boolean | undefined;
-  /** Width of the terminal. */
+  /** Width of the terminal, in characters. */
   readonly columns?: number | undefined;
 };
 

@@ -15,7 +15,7 @@ export interface Check {
   readonly fix?: string;
 }
 
-/** An operator, or an address that waits for its user. */
+/** An operator, or an email address prepared for one whose user hasn't verified it yet. */
 export interface OperatorRow {
   readonly userId: string | null;
   readonly name: string | null;
@@ -31,7 +31,7 @@ interface OnMachine {
   readonly now: () => number;
 }
 
-/** The programs of the service. This package doesn't depend on them: they exist where the service is installed. */
+/** Functions of the service. This package doesn't depend on it, so they exist only where the service is installed. */
 export interface Programs {
   readonly assertCanStart: (env: Env) => Promise<{ readonly appUrl: string; readonly port: number }>;
   readonly migrations: (env: Env) => Promise<MigrationReport>;
@@ -57,7 +57,7 @@ export interface Programs {
   ) => Promise<void>;
 }
 
-/** The service installed alongside this program. @throws Fault if none is installed */
+/** The service installed alongside this program. Both functions throw a Fault if none is installed. */
 export interface InstalledService {
   readonly programs: () => Promise<Programs>;
   /** Runs the service in this process. */
@@ -71,7 +71,7 @@ export const isServiceInstalled = ({ service }: Pick<Io, 'service'>): Promise<bo
     () => false,
   );
 
-/** Calls one of the programs. @throws Fault with the exit code of what is wrong */
+/** Calls functions of the installed service. @throws Fault with a matching exit code for errors of the service */
 export async function withPrograms<T>(
   { service }: Pick<Io, 'service'>,
   work: (programs: Programs) => Promise<T>,
@@ -84,7 +84,7 @@ export async function withPrograms<T>(
   }
 }
 
-/** Errors of the service by their names, because their classes are not known here. */
+/** Recognizes errors of the service by name, because this package can't import their classes. */
 function faultOf(error: unknown): unknown {
   const { name, message } = error as Error;
   if (name === 'ConfigError') return new Fault(exitCodes.usage, 'CONFIG', message);

@@ -4,7 +4,7 @@ import { Fault, usageFault } from '../fault.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { askText } from './prompt.ts';
 
-/** @throws Fault before the request is sent, if a change needs confirmation and there is no terminal to ask in */
+/** Checks that a change can be confirmed, before anything is sent. @throws Fault if there is no terminal to ask in */
 export function assertCanConfirm({ flags, terminal }: Run): void {
   if (flags.yes || flags.dryRun || terminal.canAsk) return;
   throw usageFault(
@@ -13,7 +13,7 @@ export function assertCanConfirm({ flags, terminal }: Run): void {
   );
 }
 
-/** Asks before something is lost. `word`: what must be typed for something large. */
+/** Asks the user to confirm a change. For a large one the user must type `word`. @throws Fault if they don't confirm */
 export async function confirm(run: Run, question: string, word?: string): Promise<void> {
   if (run.flags.yes) return;
   const prompt =

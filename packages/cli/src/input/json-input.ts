@@ -4,7 +4,7 @@ import { usageFault } from '../fault.ts';
 import type { Run } from '../run.ts';
 import { readStdin } from './prompt.ts';
 
-/** An object from JSON, from `@file`, or from stdin (`-`). */
+/** Reads a JSON object given as text, as `@file`, or as `-` for stdin. */
 export async function jsonObject(
   run: Pick<Run, 'stdin' | 'cwd'>,
   flag: string,
@@ -14,7 +14,7 @@ export async function jsonObject(
   return parsedObject(flag, text.startsWith('@') ? await fileText(run, flag, text.slice(1)) : text);
 }
 
-/** @throws Fault for what is not a JSON object */
+/** Parses a JSON object. @throws Fault if the text isn't one */
 export function parsedObject(flag: string, source: string): Record<string, unknown> {
   let value: unknown;
   try {

@@ -9,7 +9,7 @@ import { environmentOf, environmentOptions } from './service-environment.ts';
 
 const colors = { ok: 32, warn: 33, fail: 31, skip: 90 } as const;
 
-/** Variables of this program. */
+/** Environment variables of this program, which the check of the service must not report as unknown. */
 const ownVariables = [
   'DOORWARD_URL',
   'DOORWARD_SCOPE',

@@ -4,14 +4,14 @@ import type { Check } from '../environment/programs.ts';
 
 interface OutsideParts {
   readonly url: string;
-  /** Of keys that only this installation publishes; empty if they are not known. */
+  /** Ids of the keys that this installation publishes; empty if they are unknown. */
   readonly keyIds: readonly string[];
   readonly fetch: (input: string, init: RequestInit) => Promise<Response>;
   readonly timeoutMs: number;
   readonly now: () => number;
 }
 
-/** What is seen of a service from outside, at its public address. Sends nothing but requests without a credential. */
+/** Checks a service from outside, at its public URL. Sends only requests without credentials. */
 export async function lookFromOutside(parts: OutsideParts): Promise<Check[]> {
   const { url, fetch, timeoutMs, now } = parts;
   const signal = () => AbortSignal.timeout(timeoutMs);
@@ -22,7 +22,7 @@ export async function lookFromOutside(parts: OutsideParts): Promise<Check[]> {
   } catch (error) {
     return [
       fail('reachability', `${url} does not answer: ${causeOf(error)}`, FIX),
-      // A request fails at a certificate that is not trusted, and does not say what is wrong with it.
+      // A failed request doesn't say what is wrong with the certificate, so it is checked separately.
       ...(url.startsWith('https:') ? (await certificateOf(url, timeoutMs, now)).filter(isFault) : []),
     ];
   }
@@ -63,7 +63,7 @@ async function healthOf(answer: Response, url: string): Promise<Check> {
   );
 }
 
-/** The key set, which also says whether the address belongs to this installation. */
+/** Checks the published key set, and whether the URL belongs to this installation. */
 async function keysOf({ url, keyIds, fetch, timeoutMs }: OutsideParts): Promise<Check[]> {
   const answer = await fetch(`${url}/.well-known/jwks.json`, { signal: AbortSignal.timeout(timeoutMs) })
     .then((response) => response.json())
@@ -81,7 +81,7 @@ async function keysOf({ url, keyIds, fetch, timeoutMs }: OutsideParts): Promise<
   ];
 }
 
-/** @param differenceMs how far the clock of the service is ahead; its header has whole seconds */
+/** @param differenceMs how far the service's clock is ahead; the Date header is only precise to the second */
 function clockOf(url: string, differenceMs: number): Check {
   const seconds = Math.max(0, Math.abs(differenceMs) - 1000) / 1000;
   const text = `this clock and that of ${url} differ by ${seconds.toFixed(1)} s`;
@@ -93,22 +93,22 @@ function clockOf(url: string, differenceMs: number): Check {
 const LEAST_DAYS = 21;
 
 interface Certificate {
-  /** Milliseconds since 1970. */
+  /** Expiry, in milliseconds since 1970. */
   readonly end: number;
-  /** Why it is not trusted here: a code of OpenSSL or Node. */
+  /** Why this computer doesn't trust the certificate: an error code of OpenSSL or Node. undefined if it is trusted. */
   readonly fault: string | undefined;
 }
 
-/** The certificate that the server sends, whether it is trusted or not; undefined if none was seen. */
+/** Reads the server's certificate, even if it isn't trusted; undefined if none was received. */
 function readCertificate(url: string, timeoutMs: number): Promise<Certificate | undefined> {
   const { hostname, port } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, '');
   const to = { host, servername: isIP(host) === 0 ? host : '', port: Number(port) || 443 };
   return new Promise((resolve) => {
-    // Nothing is sent: it is only looked at.
+    // Untrusted certificates are accepted, because no data is sent over this connection.
     const socket = connect({ ...to, timeout: timeoutMs, rejectUnauthorized: false }, () => {
       const end = Date.parse(socket.getPeerCertificate().valid_to);
-      // A code, although its type says Error.
+      // The type says Error, but the value is an error code.
       const fault = socket.authorized ? undefined : String(socket.authorizationError);
       resolve({ end, fault });
       socket.destroy();
@@ -124,7 +124,7 @@ function readCertificate(url: string, timeoutMs: number): Promise<Certificate | 
 const CHAIN_FIX =
   'let the proxy send the intermediate certificates too; for an authority of your own set NODE_EXTRA_CA_CERTS';
 
-/** The chain of the certificate, and when it ends. */
+/** Checks whether the certificate is trusted, and when it expires. */
 async function certificateOf(url: string, timeoutMs: number, now: () => number): Promise<Check[]> {
   const certificate = await readCertificate(url, timeoutMs);
   if (!certificate || Number.isNaN(certificate.end))

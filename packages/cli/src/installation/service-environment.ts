@@ -7,7 +7,7 @@ export const environmentOptions = {
   '--data-dir <folder>': 'of the embedded database, in place of DATA_DIR',
 };
 
-/** The configuration of the service: flags before the environment before the file. */
+/** The configuration of the service. Flags override the environment, which overrides the file. */
 export async function environmentOf(run: Pick<Io, 'env' | 'cwd'>, options: Options): Promise<Env> {
   const given = { DATA_DIR: options.text('dataDir'), PORT: options.text('port'), HOST: options.text('host') };
   const flags = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));

@@ -22,7 +22,7 @@ export const start: Command = {
     const env = await environmentOf(run, options);
     const { appUrl, port } = await withPrograms(run, (programs) => programs.assertCanStart(env));
     const opens = options.flag('open');
-    // A free port is known to the service alone.
+    // With port 0 only the service learns which port it got, so the browser can't be opened.
     if (opens && port === 0) throw usageFault('--open and --port 0 do not go together.');
     run.terminal.stopSpinner();
     await run.service.start(env);

@@ -3,7 +3,7 @@ import { visible, visibleJson } from './text.ts';
 
 const label = (name: string): string => `  ${`${name}:`.padEnd(8)} `;
 
-/** Lines of an error for people: what happened and its code, the invalid fields, what to do, the id of the request. */
+/** Formats an error for people: message and code, invalid fields, reason, hint, and the id of the request. */
 export function errorLines(fault: ShownFault, paint: (text: string) => string): string[] {
   const { message, code, details, reason, hint, requestId } = fault;
   return [
@@ -15,7 +15,7 @@ export function errorLines(fault: ShownFault, paint: (text: string) => string): 
   ];
 }
 
-/** The error envelope of the API. */
+/** Formats an error as JSON, like the error envelope of the API. */
 export function errorJson({ message, code, status, details, reason, hint, requestId }: ShownFault): string {
   return visibleJson({
     error: message,

@@ -1,12 +1,12 @@
 import { cellText, cut, padded, widthOf } from './text.ts';
 import { relativeTime } from './times.ts';
 
-/** One column of a list, and one line of a record. */
+/** A column of a list, and a line of a single record. */
 export interface Column {
   readonly name: string;
-  /** The member of the row, or how to read it. Default: the name. */
+  /** The member of the row, or a function that computes the value. Default: the member named like the column. */
   readonly of?: string | ((row: Row) => unknown);
-  /** `id`: never cut. `time`: relative on a terminal. */
+  /** `id` is never cut off. `time` is shown relative to now on a terminal. */
   readonly kind?: 'id' | 'time';
 }
 export type Row = Readonly<Record<string, unknown>>;
@@ -16,14 +16,14 @@ const valueOf = ({ name, of = name }: Column, row: Row): unknown =>
 
 const isTime = ({ kind }: Column): boolean => kind === 'time';
 
-/** Tab-separated, without a header: exact values, for programs. */
+/** Formats a row as tab-separated exact values, for programs. */
 export const separated = (columns: readonly Column[], row: Row): string =>
   columns.map((column) => cellText(valueOf(column, row))).join('\t');
 
 const GAP = 2;
 const LEAST = 8;
 
-/** Lines of a table for people, as wide as the window. */
+/** Formats a table for people, fitted to the width of the window. */
 export function table(
   columns: readonly Column[],
   rows: readonly Row[],
@@ -53,7 +53,7 @@ export function table(
   );
 }
 
-/** Takes from the widest columns until the line fits; ids stay whole. */
+/** Narrows the widest columns until a line fits. Ids are never cut off. */
 function shrink(widths: number[], columns: readonly Column[], width: number): void {
   const total = () => widths.reduce((sum, columns) => sum + columns, 0) + GAP * (widths.length - 1);
   while (total() > width) {
@@ -67,7 +67,7 @@ function shrink(widths: number[], columns: readonly Column[], width: number): vo
   }
 }
 
-/** Lines `name  value` of one row. */
+/** Formats one row as lines of the form `name  value`. */
 export function record(row: Row, columns: readonly Column[], now: number): string[] {
   const width = Math.max(...columns.map(({ name }) => widthOf(name)));
   return columns.map((column) => {

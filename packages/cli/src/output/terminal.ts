@@ -15,7 +15,7 @@ type Streams = Pick<Io, 'stdin' | 'stdout' | 'stderr' | 'env'>;
 
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 
-/** Everything that a run prints: results on stdout, everything else on stderr. */
+/** Prints everything that a run outputs: results to stdout, everything else to stderr. */
 export class Terminal {
   readonly isJson: boolean;
   readonly #isQuiet: boolean;
@@ -31,13 +31,13 @@ export class Terminal {
     this.#color = color;
   }
 
-  /** A person is there who can answer. */
+  /** Whether a person can be asked: both streams are terminals, and this isn't CI. */
   get canAsk(): boolean {
     const { stdin, stderr, env } = this.#io;
     return Boolean(stdin.isTTY && stderr.isTTY && !env['CI']);
   }
 
-  /** A result in words, or as JSON. */
+  /** Prints a result as text, or as JSON with `--json`. */
   answer(text: string, data: unknown): void {
     if (this.isJson) this.json(data);
     else this.#out(text);
@@ -47,14 +47,14 @@ export class Terminal {
     this.#out(visibleJson(data, this.#io.stdout.isTTY ? 2 : undefined));
   }
 
-  /** One row. */
+  /** Prints one row. */
   record(row: Row, columns: readonly Column[]): void {
     if (this.isJson) this.json(row);
     else if (this.#io.stdout.isTTY) record(row, columns, Date.now()).forEach((line) => this.#out(line));
     else columns.forEach((column) => this.#out(`${column.name}\t${separated([column], row)}`));
   }
 
-  /** A list, or one page of it. */
+  /** Prints a list, or one page of it. */
   list(rows: readonly Row[], columns: readonly Column[], nextCursor: string | null): void {
     if (this.isJson) return this.json({ items: rows, nextCursor });
     if (!this.#io.stdout.isTTY) return rows.forEach((row) => this.#out(separated(columns, row)));
@@ -63,13 +63,13 @@ export class Terminal {
     if (nextCursor !== null) this.note(`More follow: --all, or --cursor ${visible(nextCursor)}`);
   }
 
-  /** One item of a stream without an end. */
+  /** Prints one item of an endless stream. */
   item(row: Row, columns: readonly Column[]): void {
     if (this.isJson) return this.#out(visibleJson(row));
     this.#out(columns.map((column) => separated([column], row)).join(this.#io.stdout.isTTY ? '  ' : '\t'));
   }
 
-  /** As it is, to stdout: a file, a script, a secret. */
+  /** Prints text to stdout unchanged: a file, a script or a secret. */
   raw(text: string): void {
     this.#out(text);
   }
@@ -81,12 +81,12 @@ export class Terminal {
     for await (const chunk of chunks) if (!stdout.write(chunk)) await once(stdout, 'drain');
   }
 
-  /** For people, on stderr; not with --quiet. */
+  /** Prints a note for people to stderr, unless `--quiet` is given. */
   note(text: string): void {
     if (!this.#isQuiet) this.#err(text);
   }
 
-  /** On stderr, also with --quiet: what a person must see. */
+  /** Prints to stderr what a person must see, even with `--quiet`. */
   say(text: string): void {
     this.#err(text);
   }
@@ -97,7 +97,7 @@ export class Terminal {
       errorLines(fault, (text) => this.paint(text, 31, this.#io.stderr)).forEach((line) => this.#err(line));
   }
 
-  /** Colour, where it may be; the text says the same without it. */
+  /** Colors a text if the output allows it. The text must be clear without the color. */
   paint(text: string, color: number, stream: Output = this.#io.stdout): string {
     const { NO_COLOR: none, FORCE_COLOR: force, CI: ci, TERM: term } = this.#io.env;
     const auto = force ? force !== '0' : !none && !ci && term !== 'dumb' && stream.isTTY;
@@ -105,7 +105,7 @@ export class Terminal {
     return isOn ? `\u001b[${color}m${text}\u001b[0m` : text;
   }
 
-  /** Shows that something is going on, when it takes longer than a glance. */
+  /** Shows a spinner if the work takes longer than 0.4 seconds. */
   async waiting<T>(work: Promise<T>): Promise<T> {
     this.#startSpinner();
     try {

@@ -6,7 +6,7 @@ const units = [
   ['minute', 60],
 ] as const;
 
-/** `3 days ago`, `in 2 hours`; anything that is not a time stays as it is. */
+/** Formats a time relative to now: `3 days ago`, `in 2 hours`. Returns other texts unchanged. */
 export function relativeTime(value: unknown, now: number): string {
   const time = typeof value === 'string' ? Date.parse(value) : NaN;
   if (Number.isNaN(time)) return typeof value === 'string' ? value : '';
