@@ -76,8 +76,7 @@ type Change = {
 /** The user who would be assigned a role. */
 interface Assignee {
   /**
-   * The roles the user already has here; null if they aren't a user of the project yet and get their rights from the
-   * organization.
+   * The user's roles here; null if they aren't a user of the project yet and get their rights from the organization.
    */
   readonly roleIds: readonly string[] | null;
   /** This user runs the command. Users may not change their own roles. */

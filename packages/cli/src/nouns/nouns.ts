@@ -13,8 +13,7 @@ const member = (part: string, name: string) => (row: Row) => (row[part] as Row |
 const joined = (first: unknown, second: unknown): string => `${String(first)}:${String(second)}`;
 
 /**
- * The OpenID Connect issuer of a project, which is needed to configure OpenID Connect libraries; null for other
- * scopes.
+ * Returns the OpenID Connect issuer of a project, which clients need for their configuration; null for other scopes.
  */
 function issuerOf({ tenant, id }: Scope, url: string): string | null {
   const [owner = '', project = ''] = id.split(':');

@@ -63,10 +63,7 @@ export const testPolicy: Command = {
   },
 };
 
-/**
- * The attributes of the project scope that conditions can read. Empty if flags, environment or profile name no
- * project by ids.
- */
+/** The scope attributes that conditions can read. Empty unless flags, environment or profile name a project by ids. */
 function attributesOf(scope: Scope | undefined): Readonly<Record<string, unknown>> {
   const [owner, projectId] = scope?.id.split(':') ?? [];
   if (scope?.tenant === 'accountProject') return { ...scope, accountId: owner, projectId };
