@@ -23,7 +23,7 @@ const rename = (queries: QueryClient, noun = 'Tag'): (() => void) =>
   expectChange(queries, ({ rows }) =>
     rows<Tag>(
       noun,
-      // Also means a row without a valid id, which must not reach it.
+      // A row without a valid id would match too, but must never get here.
       ({ id }) => id !== '2',
       (row) => ({ ...row, name: 'new' }),
     ),

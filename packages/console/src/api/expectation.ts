@@ -1,18 +1,18 @@
 import type { QueryClient } from '@tanstack/react-query';
 
-/** What a change will make of rows that were read, shown before the service has answered. */
+/** Writes the expected result of a change into the cache, before the service has responded. */
 export interface Expectation {
-  /** Changes the rows of a noun, in whatever lists and panels they are. */
+  /** Patches the matching rows of a noun, in all cached lists and panels. */
   readonly rows: <R extends { readonly id: string }>(
     noun: string,
     isMeant: (row: R) => boolean,
     patch: (row: R) => R,
   ) => void;
-  /** Changes one answer, if it was read. */
+  /** Patches one cached response, if there is one. */
   readonly answer: <T>(key: readonly unknown[], patch: (before: T) => T) => void;
 }
 
-/** Lets the expectation change what was read. Answers how to put everything back. */
+/** Lets `write` patch the cache. Returns a function that restores the data from before. */
 export function expect(queries: QueryClient, write: (expectation: Expectation) => void): () => void {
   const before: (readonly [key: readonly unknown[], data: unknown])[] = [];
   const replace = (key: readonly unknown[], patch: (data: unknown) => unknown): void => {
@@ -38,7 +38,7 @@ export function expect(queries: QueryClient, write: (expectation: Expectation) =
 type Meant = (row: { readonly id: string }) => boolean;
 type Patch = (data: unknown) => unknown;
 
-/** A row, a page of rows, or several pages. */
+/** Patches the matching rows in a single row, a page of rows, or several pages. */
 function mapped(data: unknown, isMeant: Meant, patch: Patch): unknown {
   if (typeof data !== 'object' || data === null) return data;
   if ('pages' in data && Array.isArray(data.pages))

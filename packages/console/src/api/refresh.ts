@@ -6,14 +6,14 @@ export interface RowKey {
   readonly id: string;
 }
 
-/** Marks every answer as old, and reads again those that the page shows. Resolves when the reads have begun. */
+/** Invalidates all cached responses, and reads again what the page shows. Resolves when these reads have started. */
 export async function refresh(queries: QueryClient): Promise<void> {
-  // A first answer that is on its way may be older than the change, and would count as new.
+  // A first read in flight is canceled, because its response may be older than the change but would count as fresh.
   await queries.cancelQueries({ predicate: ({ state }) => state.data === undefined });
   void queries.invalidateQueries();
 }
 
-/** Takes the row over from the answer to its change: the page has that even if it cannot read the row again. */
+/** Merges the response to a change into the cached row, so that the page shows it even if it can't read the row. */
 export function takeOver(queries: QueryClient, { noun, id }: RowKey, answer: unknown): void {
   if (!isRow(answer, id)) return;
   expect(queries, ({ rows }) =>
@@ -25,7 +25,7 @@ export function takeOver(queries: QueryClient, { noun, id }: RowKey, answer: unk
   );
 }
 
-/** Resolves when the read of a row that has begun is over, also if it failed. */
+/** Resolves when a read of the row that is in progress has finished, successfully or not. */
 export const untilRowIsRead = (queries: QueryClient, { noun, id }: RowKey): Promise<void> =>
   queries.refetchQueries(
     { queryKey: [noun], type: 'active', predicate: ({ state }) => isRow(state.data, id) },

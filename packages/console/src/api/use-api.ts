@@ -16,14 +16,14 @@ import { announce } from '../ui/announcer.tsx';
 import { expect, type Expectation } from './expectation.ts';
 import { refresh, takeOver, untilRowIsRead, type RowKey } from './refresh.ts';
 
-/** Reads and changes through the public API, which is all that the console has. */
+/* Hooks that read and change data through the public API. The console uses no other API. */
 
 export type Read<T> = (api: Api, signal: AbortSignal) => Promise<T>;
 
-/** Puts back what was expected of a change. */
+/** Restores what the page showed before an expected change. */
 type Undo = (() => void) | null;
 
-/** One answer. The key begins with the noun, so that a change of the noun can renew it. */
+/** Reads one response. The key starts with the noun, so that expected changes can patch the rows of that noun. */
 export function useRead<T>(
   key: readonly unknown[],
   read: Read<T>,
@@ -33,7 +33,7 @@ export function useRead<T>(
     everyMs,
   }: {
     readonly isEnabled?: boolean;
-    /** Whether the answer to the former key is shown until the one to this key comes. */
+    /** Whether the previous response stays visible until the response for a new key arrives. */
     readonly keepsFormer?: boolean;
     readonly everyMs?: number;
   } = {},
@@ -54,7 +54,7 @@ export interface PageOf<T> {
   readonly nextCursor: string | null;
 }
 
-/** A list that grows by one page at a time. */
+/** Reads a list that grows page by page. */
 export function useList<T>(
   key: readonly unknown[],
   read: (api: Api, cursor: string | undefined, signal: AbortSignal) => Promise<PageOf<T>>,
@@ -72,9 +72,9 @@ export function useList<T>(
 }
 
 /**
- * A change. If the service asks for a recent sign-in, a second factor or a verified address first, a dialog satisfies it
- * and the change is sent once more. Afterwards everything that was read is read again where it is shown: a change of
- * rights may change any of it.
+ * Sends a change. If the service first demands a recent sign-in, a second factor or a verified email address, a
+ * dialog handles that and the change is sent once more. Afterwards the page reads everything again that it shows,
+ * because a change of rights may affect any of it.
  */
 export function useChange<I, T>(
   change: (api: Api, input: I) => Promise<T>,
@@ -83,11 +83,11 @@ export function useChange<I, T>(
     row,
     expected,
   }: {
-    /** With a password or a code in it: its refusal is about that, and not about the session. */
+    /** Whether the input contains a password or code. A refusal then concerns the input and not the session. */
     readonly isProof?: boolean;
-    /** The row that the change is about: the change counts as done when the page has read this row again. */
+    /** The row that is changed. The change only succeeds when the page has read this row again. */
     readonly row?: RowKey | undefined;
-    /** What the page shows at once. A refusal puts it back, and says so. */
+    /** Shows the expected result immediately. If the service refuses the change, it is undone and a message appears. */
     readonly expected?: (expectation: Expectation, input: I) => void;
   } = {},
 ): UseMutationResult<T, Error, I, Undo> {
@@ -101,8 +101,10 @@ export function useChange<I, T>(
     meta: { isProof },
     onMutate: async (input: I): Promise<Undo> => {
       if (!expected) return null;
-      // An answer that is on its way is older than the change. A first read goes on, because there is nothing else to
-      // show; if its answer is older than the change, the page shows it until the reads after the change.
+      // Reads in flight are canceled, because their responses are older than the change. A first read continues,
+      // Reads in flight are canceled, because their responses are older than the change. A first read continues,
+      // because there is nothing else to show. Its response may be older too; then the page shows it until the reads
+      // after the change.
       await queries.cancelQueries({ predicate: ({ state }) => state.data !== undefined });
       return expect(queries, (expectation) => expected(expectation, input));
     },
@@ -112,9 +114,9 @@ export function useChange<I, T>(
       announce(t.putBack(error.message));
       void refresh(queries);
     },
-    // Passwords and new secrets stay in memory no longer than their form.
+    // Passwords and new secrets must not stay in memory longer than their form.
     gcTime: 0,
-    // Without a row the page goes on before the reads are over, for example away from a row that was deleted.
+    // Without a `row` the page doesn't wait for the reads, for example so that it can leave a row that was deleted.
     onSuccess: async (answer) => {
       if (row) takeOver(queries, row, answer);
       const begun = refresh(queries);
@@ -123,7 +125,7 @@ export function useChange<I, T>(
   });
 }
 
-/** The same for a question that changes nothing, such as a dry run. */
+/** Sends a request that changes nothing, such as a dry run, and handles demands of the service like `useChange`. */
 export function useQuestion<I, T>(ask: (api: Api, input: I) => Promise<T>): UseMutationResult<T, Error, I> {
   return useMutation({
     mutationFn: (input: I) => satisfied(() => inSession(() => ask(client().api, input))),

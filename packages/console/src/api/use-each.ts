@@ -5,7 +5,7 @@ import { isDemand, satisfied } from '../session/demands.ts';
 import { client, endSession, inSession, isRefused } from '../session/session.ts';
 import { refresh } from './refresh.ts';
 
-/** How a call for one of several rows ended. */
+/** The outcome of a call for one of several rows. */
 export interface Outcome<R, T> {
   readonly row: R;
   readonly error: Error | null;
@@ -13,15 +13,15 @@ export interface Outcome<R, T> {
 }
 
 /**
- * The same call for several rows, one after the other, each with its own result. It ends early when the user stops it or
- * declines what the service demands first: it would be demanded again for every other row.
+ * Makes the same call for several rows, one after another, each with its own outcome. Ends early if the user stops it
+ * or declines a demand of the service, because every other row would cause the same demand.
  */
 export function useEach<R, T>(
   call: (api: Api, row: R) => Promise<T>,
 ): {
   readonly outcomes: readonly Outcome<R, T>[];
   readonly isBusy: boolean;
-  /** Answers the rows that are not done. */
+  /** Returns the rows for which the call was not successful. */
   readonly run: (rows: readonly R[], isChange?: boolean) => Promise<readonly R[]>;
   readonly stop: () => void;
 } {

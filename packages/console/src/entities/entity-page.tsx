@@ -26,7 +26,7 @@ import { SearchBox } from './filters/search-box.tsx';
 const PAGE = 50;
 const none: ReadonlySet<string> = new Set();
 
-/** The list of an entity, its search and order in the address, and the row of the address beside it. */
+/** The list of an entity. Its search and order are in the URL; the row that the URL names is shown in a panel. */
 export function EntityPage<R extends Row, T extends EntityTexts>({
   entity,
 }: {
@@ -63,7 +63,7 @@ export function EntityPage<R extends Row, T extends EntityTexts>({
           ...(q && q.length > 1 ? { search: q } : {}),
           ...(sort
             ? {
-                // Which fields an operation sorts by is in its type; this one is from a column.
+                // The type lists the fields that an operation sorts by, but this one comes from a column.
                 sortField: sort.field as never,
                 sortOrder: sort.isDescending ? ('DESC' as const) : ('ASC' as const),
               }
@@ -178,7 +178,7 @@ export function EntityPage<R extends Row, T extends EntityTexts>({
 const sortOf = (text: string | undefined): Sort | null =>
   text ? { field: text.replace(/^-/, ''), isDescending: text.startsWith('-') } : null;
 
-/** The columns, of which the first leads to the panel of the row, or to the overview of the scope that it is. */
+/** Makes the first column a link: to the panel of the row, or to the overview of the scope if the row is one. */
 function linked<R extends Row, T extends EntityTexts>(
   { link, name }: Entity<R, T>,
   columns: readonly Column<R>[],

@@ -16,7 +16,7 @@ import type { Values } from './declarations/form-field.ts';
 import { withRole } from './declarations/proposal.ts';
 import { RowForm } from './forms/row-form.tsx';
 
-/** One row: what it is, what can be done with it, and more that belongs to it. */
+/** The panel of one row: its fields, its actions and its details. */
 export function EntityPanel<R extends Row, T extends EntityTexts>({
   entity,
   id,
@@ -32,7 +32,7 @@ export function EntityPanel<R extends Row, T extends EntityTexts>({
   const { give } = useSearch({ strict: false });
   const router = useRouter();
   const back = (): void => router.history.back();
-  // After a change that another page proposed, the browser goes back there: its answer shows the result.
+  // If another page proposed this change, the browser returns to that page afterwards, because it shows the result.
   const isAnswer = useLocation({ select: ({ state }) => state.isProposal === true }) && give !== undefined;
   const [chosen, setAct] = useState<'show' | 'edit' | 'remove' | null>(null);
   const {
@@ -70,7 +70,7 @@ export function EntityPanel<R extends Row, T extends EntityTexts>({
   const mayChange = entity.update !== undefined && !isFixed && rights.can(`${entity.noun}:Update`);
   const fields = entity.fields?.(t, row, c) ?? [];
   const proposal = withRole(fields, give);
-  // A link that proposes a role leads to the form.
+  // A link that proposes a role opens the form directly.
   const act = chosen ?? (proposal && mayChange ? 'edit' : 'show');
   if (act === 'remove' && entity.remove)
     return (
@@ -111,7 +111,7 @@ export function EntityPanel<R extends Row, T extends EntityTexts>({
           }
           isOpen={act === 'edit'}
           onOpen={() => setAct('edit')}
-          // The list shows what became of the row.
+          // A change with an impact closes the panel, because the list shows its result.
           onSaved={isAnswer ? back : entity.hasImpact ? close : show}
           onDiscard={isAnswer ? back : close}
           onClose={show}

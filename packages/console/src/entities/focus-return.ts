@@ -1,8 +1,8 @@
 import { useEffect, useRef } from 'react';
 
 /**
- * Gives the focus back to the link of a row when its panel has closed. The browser alone does not: the button that opened
- * the last dialog is no longer in the page.
+ * Returns the focus to the link of a row when its panel closes. The browser doesn't do that, because the button that
+ * opened the last dialog is no longer on the page.
  */
 export function useFocusReturn(row: string | undefined): void {
   const former = useRef(row);

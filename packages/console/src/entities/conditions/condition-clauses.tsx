@@ -13,7 +13,7 @@ const comparison: Comparison = {
   text: '',
 };
 
-/** A group of comparisons and groups. `isChecked`: each part says what is wrong with it. */
+/** Edits a group of comparisons and nested groups. With `isChecked` each of them shows its problem. */
 export function ConditionClauses({
   node,
   isChecked,

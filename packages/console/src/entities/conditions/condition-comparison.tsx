@@ -3,7 +3,7 @@ import { useTexts } from '../../i18n/language.ts';
 import { operators, valueTypes, type Comparison, type Operator, type ValueType } from './condition-model.ts';
 import { conditionTexts } from './condition-texts.ts';
 
-/** Attributes that exist everywhere; others of `resource` and `metadata` are up to the product. */
+/** Attributes that always exist. Others below `resource` and `metadata` depend on the product. */
 const paths = [
   'resource.id',
   'resource.ownerId',
@@ -26,7 +26,7 @@ const paths = [
   'scope.projectId',
 ];
 
-/** An attribute, how it compares, and with what. */
+/** Edits a comparison: an attribute, an operator and a value. */
 export function ConditionComparison({
   node,
   problem,

@@ -8,7 +8,7 @@ import { problemsOf, problemText } from './condition-problems.ts';
 import { conditionTexts } from './condition-texts.ts';
 import { formTexts } from '../declarations/form-texts.ts';
 
-/** Edits a condition as comparisons, or as JSON; each shows what was made of it in the other. */
+/** Edits a condition either as comparisons or as JSON. Switching keeps the changes that were made in the other view. */
 export default function ConditionControl({
   label,
   hint,
@@ -19,7 +19,7 @@ export default function ConditionControl({
   readonly label: string;
   readonly hint: string | undefined;
   readonly value: unknown;
-  /** What the service refused. Each part then says what is wrong with it. */
+  /** The error message of the service. If there is one, each part of the condition also shows its own problem. */
   readonly problem: string | undefined;
   readonly onChange: (value: unknown) => void;
 }) {
@@ -29,7 +29,7 @@ export default function ConditionControl({
   const [refusal, setRefusal] = useState({ problem, value });
   if (refusal.problem !== problem) setRefusal({ problem, value });
   const places = problem === undefined ? [] : problemsOf(value);
-  // What is no JSON says so itself.
+  // A string means that the JSON is invalid, which the JSON editor reports itself.
   const isReadable = typeof value !== 'string';
   const isElsewhere = places.every((place) => problemText(place, t) === undefined);
   const change = (next: Clauses): void => {
@@ -99,7 +99,7 @@ function Examples({ onChoose }: { readonly onChoose: (example: Clauses) => void 
   );
 }
 
-/** In JSON the place of a problem is its path. */
+/** Lists problems by their paths, because the JSON editor can't show them at their positions. */
 function Places({ places }: { readonly places: readonly ConditionProblem[] }) {
   const t = useTexts(conditionTexts);
   return (
@@ -113,7 +113,10 @@ function Places({ places }: { readonly places: readonly ConditionProblem[] }) {
   );
 }
 
-/** Text that is no JSON goes on as text, which the service refuses: it never saves what stood here before. */
+/**
+ * Edits a condition as JSON. Invalid JSON is passed on as a string, which the service refuses, because otherwise the
+ * form would save the last valid value.
+ */
 function JsonCondition({
   label,
   value,

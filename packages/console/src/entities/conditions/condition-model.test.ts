@@ -35,7 +35,7 @@ describe('readCondition', () => {
     expect(readCondition(condition)).toEqual(all());
   });
 
-  // Shown as an empty or shorter tree, each of these would look more permissive than it is: none of them is ever met.
+  // None of these conditions is ever met. As an empty or shorter tree they would look more permissive than they are.
   it.each<{ readonly condition: unknown }>(
     [
       { And: [] },
@@ -121,7 +121,7 @@ describe('writeCondition', () => {
 
 describe('a condition that was read and written again', () => {
   const path = fc.constantFrom('user.id', 'user.name', 'resource.a', 'resource.b.c');
-  // Texts that look like JSON, or that lines would change.
+  // Texts that look like JSON, or that would be split into lines.
   const text = fc.oneof(
     fc.string().filter((value) => !value.includes('{{')),
     fc.constantFrom('', ' a', 'a\nb', 'a\r\nb', '7', 'true', 'null', '"', '"a"', '[1]', '{}', '𝄞', '}}'),
@@ -180,7 +180,7 @@ describe('a condition that was read and written again', () => {
       fc.property(fc.constantFrom('In', 'NotIn'), fc.array(scalar, { minLength: 1 }), (operator, items) => {
         const condition = { [operator]: { 'user.id': items } };
         fc.pre(problemsOf(condition).length === 0);
-        // As JSON, which has no negative zero.
+        // Compared as JSON, because JSON has no negative zero.
         expect(JSON.stringify(rewritten(condition))).toBe(JSON.stringify(condition));
       }),
     );

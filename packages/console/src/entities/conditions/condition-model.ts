@@ -1,7 +1,9 @@
-/**
- * A condition as the editor shows it: comparisons in groups. It writes JSON of the grammar of authorization §7, and reads
- * all of that grammar; what it cannot show as a tree (a condition that the service would refuse) it leaves to the JSON.
+/*
+ * The model of a condition in the editor: comparisons in groups. It reads and writes the JSON grammar of
+ * authorization §7. A condition that can't be shown as a tree, because the service would refuse it, is only edited as
+ * JSON.
  */
+
 export type Operator = keyof typeof valueTypes;
 export type ValueType = 'text' | 'number' | 'boolean' | 'null' | 'attribute' | 'list';
 
@@ -10,7 +12,7 @@ export interface Comparison {
   readonly operator: Operator;
   readonly path: string;
   readonly type: ValueType;
-  /** The value as text, so that a half-typed number stays what it is; of a list one item on each line. */
+  /** The value as text, so that a number can be edited digit by digit. A list has one item per line. */
   readonly text: string;
 }
 
@@ -26,7 +28,7 @@ const texts: readonly ValueType[] = ['text', 'attribute'];
 const lists: readonly ValueType[] = ['list', 'attribute'];
 const numbers: readonly ValueType[] = ['number', 'attribute'];
 
-/** The values that each operator takes. */
+/** The value types that each operator accepts. */
 export const valueTypes = {
   Equals: scalars,
   NotEquals: scalars,
@@ -51,11 +53,11 @@ export const operators = Object.keys(valueTypes) as readonly Operator[];
 type Json = Readonly<Record<string, unknown>>;
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-// JSON would turn Infinity, which 1e999 is read as, into null.
+// 1e999 is parsed as Infinity, which JSON would write as null.
 const isScalar = (value: unknown): boolean =>
   value === null || ['string', 'boolean'].includes(typeof value) || Number.isFinite(value);
 
-/** The tree of a condition: a group without members if it is unconditional, null if it has no tree. */
+/** Converts a condition to a tree. An unconditional one is an empty group; null if it can't be shown as a tree. */
 export function readCondition(condition: unknown): Clauses | null {
   if (condition === null || condition === undefined) return { kind: 'all', nodes: [] };
   if (isObject(condition) && Object.keys(condition).length === 0) return { kind: 'all', nodes: [] };
@@ -66,7 +68,7 @@ export function readCondition(condition: unknown): Clauses | null {
 function readExpression(expression: Json): ConditionNode | null {
   const nodes = Object.entries(expression).flatMap(([name, value]) => readMember(name, value));
   const readable = nodes.filter((node) => node !== null);
-  // An empty part is never met: it must not look like the empty condition, which always is.
+  // An empty part is never met, so it must not look like the empty condition, which is always met.
   if (readable.length === 0 || readable.length < nodes.length) return null;
   const [first] = readable;
   return readable.length === 1 && first ? first : { kind: 'all', nodes: readable };
@@ -116,7 +118,7 @@ function readComparison(operator: Operator, path: string, operand: unknown): Com
   return lines.includes(null) ? null : as('list', lines.join('\n'));
 }
 
-/** The path that `{"$ref": path}` and `{{path}}` name. */
+/** Returns the path in a reference of the form `{"$ref": path}` or `{{path}}`; null for other values. */
 function referenceOf(value: unknown): string | null {
   if (isObject(value))
     return typeof value['$ref'] === 'string' && Object.keys(value).length === 1 ? value['$ref'] : null;
@@ -125,7 +127,7 @@ function referenceOf(value: unknown): string | null {
 
 const takesTexts = (operator: Operator): boolean => operator.startsWith('String');
 
-/** Texts that look like a number, `true` or `null`, or do not fit on a line, stand in quotes. */
+/** Formats a list item as a line. Texts that would be read as a number, `true` or `null`, or don't fit, are quoted. */
 function lineOf(item: unknown, operator: Operator): string {
   if (typeof item !== 'string') return JSON.stringify(item);
   return item.trim() === item && item !== '' && !item.includes('\n') && itemOf(item, operator) === item
@@ -142,7 +144,7 @@ function itemOf(line: string, operator: Operator): unknown {
   }
 }
 
-/** The JSON of a tree; null if it is unconditional. */
+/** Converts a tree to the JSON of a condition; null if it is unconditional. */
 export function writeCondition(root: Clauses): unknown {
   return root.nodes.length === 0 ? null : writeNode(root);
 }
@@ -156,7 +158,7 @@ export function writeNode(node: ConditionNode): Json {
   return parts.length === 0 ? { And: [] } : (merged(parts) ?? { And: parts });
 }
 
-/** An expression with the members of all; null if two have the same. It is a level flatter than `And`. */
+/** Merges expressions into one object, one level flatter than `And`. Returns null if two have the same member. */
 function merged(parts: readonly Json[]): Json | null {
   const whole = new Map<string, unknown>();
   for (const [name, value] of parts.flatMap((part) => Object.entries(part))) {
@@ -180,7 +182,7 @@ function operandOf({ type, text, operator }: Comparison): unknown {
     case 'null':
       return null;
     case 'number':
-      // An object is not an operand: the service refuses it and names this place.
+      // The service refuses an object as an operand, and reports the position of this comparison.
       return text.trim() === '' || !Number.isFinite(Number(text)) ? {} : Number(text);
     case 'list':
       return text

@@ -1,7 +1,7 @@
 import { assertCondition, ConditionError, type ConditionProblem } from '@doorward/decision';
 import type { conditionTexts } from './condition-texts.ts';
 
-/** What the service refuses of a condition, found by the code that the service checks with. */
+/** Finds the problems for which the service would refuse a condition, with the code that the service uses. */
 export function problemsOf(condition: unknown): readonly ConditionProblem[] {
   try {
     assertCondition(condition);
@@ -11,7 +11,7 @@ export function problemsOf(condition: unknown): readonly ConditionProblem[] {
   }
 }
 
-/** A problem in words; undefined if it belongs to the condition as a whole, such as its size. */
+/** Describes a problem; undefined if it concerns the condition as a whole, such as its size. */
 export function problemText(
   { code }: ConditionProblem,
   t: (typeof conditionTexts)['en'],

@@ -6,7 +6,7 @@ interface ConditionTexts {
   readonly types: Readonly<Record<ValueType, string>>;
   readonly groups: Readonly<Record<Clauses['kind'], string>>;
   readonly truths: Readonly<Record<'true' | 'false' | 'unknown', string>>;
-  /** Between a heading and what it is about. */
+  /** The colon after a heading, which French writes with a space before it. */
   readonly colon: string;
   readonly always: string;
   readonly yes: string;

@@ -4,10 +4,10 @@ import { readCondition, writeNode, type Comparison, type ConditionNode } from '.
 import { conditionTexts } from './condition-texts.ts';
 
 export type Truth = 'true' | 'false' | 'unknown';
-/** Whether a part of a condition, as JSON, holds. */
+/** Evaluates a part of a condition, given as JSON. */
 export type TruthOf = (part: Readonly<Record<string, unknown>>) => Truth;
 
-/** A condition in words; with `truthOf` each part says whether it holds. */
+/** Describes a condition in words. With `truthOf` each part also shows whether it is met. */
 export function ConditionTree({
   condition,
   truthOf,

@@ -7,7 +7,6 @@ import { RowChoice } from './row-choice.tsx';
 
 const ConditionControl = lazy(() => import('../conditions/condition-control.tsx'));
 
-/** The control of a form field. */
 export function Control({
   field,
   value,
@@ -155,14 +154,14 @@ export function Control({
 const emptied = (text: string, isNullable: boolean | undefined): string | null =>
   text === '' && isNullable ? null : text;
 
-/** `2026-11-24T10:00`, in the time zone of the browser. */
+/** Formats a time for an input in the time zone of the browser: `2026-11-24T10:00`. */
 function localTime(iso: string): string {
   const time = new Date(iso);
   if (Number.isNaN(time.getTime())) return '';
   return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
-/** JSON as text, which becomes a value as soon as it is right. */
+/** Edits JSON as text. The value changes with every valid JSON that is typed. */
 function JsonText({
   attributes,
   value,
@@ -176,7 +175,7 @@ function JsonText({
   const [text, setText] = useState(() =>
     value === null || value === undefined
       ? ''
-      : // Text is what is no JSON yet, such as in a form that was refused.
+      : // A string is invalid JSON, for example in a form that the service refused.
         typeof value === 'string'
         ? value
         : JSON.stringify(value, null, 2),
@@ -198,7 +197,8 @@ function JsonText({
             setWrong(false);
           } catch {
             setWrong(true);
-            // The service refuses text, so that a form never saves what stood here before.
+            // Invalid JSON is passed on as text, which the service refuses. Otherwise the last valid value would be
+            // saved.
             onChange(next);
           }
         }}

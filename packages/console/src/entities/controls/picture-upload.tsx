@@ -9,7 +9,7 @@ import { dataAddress } from '../../ui/data-address.ts';
 import { ErrorBox } from '../../session/error-box.tsx';
 import { Field } from '../../ui/field.tsx';
 
-/** A picture that the service stores; the user can replace or remove it. It is saved as soon as a file is chosen. */
+/** Shows a stored picture, and lets the user replace or remove it. A chosen file is saved immediately. */
 export function PictureUpload({
   address,
   alt = '',
@@ -17,13 +17,13 @@ export function PictureUpload({
   texts: t,
   save,
 }: {
-  /** Null: there is none. */
+  /** The URL of the picture; null if there is none. */
   readonly address: string | null;
   readonly alt?: string;
-  /** Shown whole, and not as a circle. */
+  /** Whether the picture is shown as a whole instead of being cropped to a circle. */
   readonly isSquare?: boolean;
   readonly texts: { readonly choose: string; readonly hint: string; readonly remove: string };
-  /** `file`: a `data:` address; null removes the picture. */
+  /** Saves the picture. `file` is a `data:` URL, or null to remove the picture. */
   readonly save: (api: Api, file: string | null) => Promise<unknown>;
 }) {
   const c = useTexts(common);
@@ -34,7 +34,7 @@ export function PictureUpload({
   const send = (file: File | null): void =>
     change.mutate(file, {
       onSuccess: () => announce(c.saved),
-      // The same file can be chosen again.
+      // Clears the input, so that the same file can be chosen again.
       onSettled: () => {
         if (input.current) input.current.value = '';
       },

@@ -9,7 +9,7 @@ import { targetOf } from '../declarations/entity.ts';
 import type { Choice, FormField } from '../declarations/form-field.ts';
 import { formTexts } from '../declarations/form-texts.ts';
 
-/** Rows to choose from: boxes to tick, or a list for a single one, with a search above when there are many. */
+/** Lets the user choose rows with checkboxes, or one row with radio buttons. If there are many, a search appears. */
 export function RowChoice({
   field,
   value,
@@ -40,7 +40,7 @@ export function RowChoice({
     : typeof value === 'string'
       ? [value]
       : [];
-  // What was chosen when the form opened comes first, so that it is not far down in a long list.
+  // Rows that were chosen when the form opened come first, so that they aren't hidden far down in a long list.
   const wasChosen = (id: string): boolean => Array.isArray(start) && start.includes(id);
   const rows = [...data.filter(({ id }) => wasChosen(id)), ...data.filter(({ id }) => !wasChosen(id))];
   const isFolded = ({ id, isBuiltIn = false }: Choice): boolean => isBuiltIn && !wasChosen(id);
@@ -81,7 +81,7 @@ export function RowChoice({
         )}
         {own.map(choice)}
         {builtIn.length > 0 && (
-          // What a search found is open.
+          // Open after a search, so that the matches are visible.
           <details
             key={search}
             open={search.length > 1 || own.length === 0 || builtIn.some(({ id }) => chosen.includes(id))}
@@ -99,7 +99,7 @@ export function RowChoice({
   );
 }
 
-/** Its name is the label of the box; what it is for stands below, and is its description. */
+/** A checkbox or radio button, labeled with the name of the row. The text below is its accessible description. */
 function OneChoice({
   choice: { name, description },
   type,

@@ -12,8 +12,8 @@ export interface Row {
 }
 
 /**
- * Where a call goes. Which tenants an operation takes is in its type, but which tenant the address names is known only
- * while the page runs, and the service checks it: so these members fit every operation.
+ * The scope of a call. The type of an operation says which tenants it accepts, but the tenant in the URL is only
+ * known at run time, and the service checks it. `never` therefore fits every operation.
  */
 export interface Target {
   readonly scope: never;
@@ -29,46 +29,46 @@ export interface ListInput extends Target {
   readonly sortOrder?: 'ASC' | 'DESC';
 }
 
-/** `dryRun` is set where the entity has an impact. */
+/** `dryRun` is only set if the entity has an impact. */
 interface Removal extends Target {
   readonly id: string;
   readonly dryRun?: boolean;
 }
 
 export interface EntityTexts {
-  /** Heading of the list, such as `Roles`. */
+  /** The heading of the list, such as `Roles`. */
   readonly title: string;
-  /** What such a row is, in one or two sentences. */
+  /** Explains in one or two sentences what such a row is. */
   readonly about: string;
-  /** The button that makes one, such as `New role`. */
+  /** The label of the button that creates a row, such as `New role`. */
   readonly create: string;
-  /** Shown in place of an empty list. */
+  /** Shown instead of an empty list. */
   readonly empty: string;
-  /** What deletion means, said before it. */
+  /** Explains the consequences of a deletion, before it happens. */
   readonly removal: string;
 }
 
-/** Who gains and loses which permissions by a change, as the service answers a dry run. */
+/** Who gains and loses which permissions by a change: the result of a dry run. */
 export type Impact = components['schemas']['Impact'];
 
-/** An act on several rows: one call for each. */
+/** An operation on several selected rows. Each row is a separate call. */
 export interface BulkAct<R extends Row> {
   readonly key: string;
   readonly label: string;
   readonly about: string;
-  /** The permission without which it is not offered. */
+  /** The permission that is needed. Without it the operation isn't offered. */
   readonly needs: string;
   readonly isDangerous?: boolean;
-  /** Whether it is possible for a row; others are left out, and named. */
+  /** Whether the operation is possible for a row. The others are skipped, and the dialog names them. */
   readonly fits?: (row: R) => boolean;
   readonly call: (api: Api, input: Target & { readonly id: string }) => Promise<unknown>;
-  /** The same call as a dry run: who gains and loses what by this row alone. */
+  /** The same call as a dry run. It returns the impact of this row alone. */
   readonly preview?: (api: Api, input: Target & { readonly id: string }) => Promise<Impact>;
 }
 
-/** A kind of row that a page lists, shows, creates, changes and deletes; everything that differs between kinds. */
+/** Declares everything that is specific to a kind of row: how a page lists, shows, creates, changes and deletes it. */
 export interface Entity<R extends Row, T extends EntityTexts = EntityTexts> {
-  /** Its name in permissions, such as `Role`: the first part of `Role:Query`. */
+  /** The name in permissions, such as `Role` in `Role:Query`. */
   readonly noun: string;
   readonly texts: Texts<T>;
   readonly name: (row: R) => string;
@@ -76,37 +76,37 @@ export interface Entity<R extends Row, T extends EntityTexts = EntityTexts> {
   readonly hasSearch?: boolean;
   readonly list: (api: Api, input: ListInput, signal: AbortSignal) => Promise<PageOf<R>>;
   readonly read: (api: Api, input: Target & { readonly id: string }, signal: AbortSignal) => Promise<R>;
-  /** Built in rows are shown, and not changed. */
+  /** Whether a row is built in. Built-in rows are shown, but can't be changed. */
   readonly isSystem?: (row: R) => boolean;
-  /** Rows that cannot be changed here, for another reason. */
+  /** Whether a row can't be changed here for another reason. */
   readonly isFixed?: (row: R) => boolean;
-  /** There are so many built in rows that the list shows them only when asked. */
+  /** Whether the list hides built-in rows until the user asks for them, because there are many. */
   readonly hidesBuiltIn?: boolean;
-  /** The controls of the form; `row` is null for a new one. */
+  /** The fields of the form. `row` is null if a new row is created. */
   readonly fields?: (t: T, row: R | null, c: Common) => readonly FormField[];
   readonly create?: (api: Api, input: Target & Values) => Promise<Row>;
   readonly update?: (api: Api, input: Target & Values & { readonly id: string }) => Promise<unknown>;
   readonly remove?: (api: Api, input: Removal) => Promise<unknown>;
-  /** Whether create, update and remove take `dryRun: true`: the form then shows the impact before it saves. */
+  /** Whether create, update and remove accept `dryRun: true`. The form then shows the impact before it saves. */
   readonly hasImpact?: boolean;
-  /** Shown once after a create: a secret that the answer holds. */
+  /** Returns the secret in the response to `create`, which is shown once. */
   readonly secretOf?: (answer: Row) => string | null;
-  /** What people call it, such as `Your API key`; without it a secret. */
+  /** The title above the secret, such as `Your API key`. Without it, a general title is shown. */
   readonly secretTitle?: (t: T) => string;
-  /** Where a row leads when it is a scope of its own: to its overview, and not to a panel. */
+  /** The scope that a row is. The link of such a row opens the overview of that scope instead of a panel. */
   readonly link?: (row: R) => Scope;
-  /** Filters of the list, which stand in the address and go to `list` with its input. */
+  /** Filters of the list. They are stored in the URL and added to the input of `list`. */
   readonly filters?: (t: T, c: Common) => readonly Filter[];
-  /** What can be done with the list as it is shown, below it. */
+  /** Shown below the list, for actions on the rows that are visible. */
   readonly footer?: (rows: readonly R[], filters: Readonly<Record<string, string>>) => ReactNode;
-  /** In place of the form of `create`, where that is more than one call. */
+  /** Replaces the form of `create` if creating a row takes more than one call. */
   readonly createForm?: (onClose: () => void) => ReactNode;
-  /** More about a row, below its fields. */
+  /** More information about a row, shown below its fields. */
   readonly details?: (row: R) => ReactNode;
-  /** What can be done with several rows at once, beside deletion. */
+  /** Operations on several selected rows, besides deletion. */
   readonly bulk?: (t: T) => readonly BulkAct<R>[];
-  /** More actions on a row. */
+  /** More actions on a single row. */
   readonly actions?: (row: R) => ReactNode;
-  /** Actions on the whole, beside the button that makes a row. */
+  /** Actions on the whole list, shown next to the button that creates a row. */
   readonly tools?: () => ReactNode;
 }

@@ -1,7 +1,7 @@
 import type { Common } from '../../i18n/common.ts';
 import type { FormField } from './form-field.ts';
 
-/** Fields that many forms have. */
+/* Fields that many forms have. */
 
 export const nameField = (c: Common, name = ''): FormField => ({
   kind: 'text',

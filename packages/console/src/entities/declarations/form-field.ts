@@ -7,37 +7,37 @@ export type Values = Readonly<Record<string, unknown>>;
 type Inputs = components['schemas']['OperationInputs'];
 
 /**
- * What a form holds, as the input of an operation. Its members have the names and kinds of the fields that the page shows,
- * which are known only while it runs: the service checks them. What the page adds itself, `given`, is checked here.
+ * Converts the values of a form to the input of an operation. The fields of a form are only known at run time, so the
+ * service checks `values`. What the page adds itself, `given`, is checked by the compiler.
  */
 export const formInput = <N extends keyof Inputs>(values: Values, given?: Partial<Inputs[N]>): Inputs[N] =>
   ({ ...values, ...given }) as Inputs[N];
 
-/** A row that can be chosen. */
+/** A row that the user can choose. */
 export interface Choice {
   readonly id: string;
   readonly name: string;
-  /** What it is for, in a sentence. */
+  /** Explains the row in one sentence. */
   readonly description?: string | null;
-  /** Shown below one's own, folded. */
+  /** Whether the row is built in. Built-in rows are collapsed below the others. */
   readonly isBuiltIn?: boolean;
 }
 
 interface Base {
-  /** The member of the input of the operation. */
+  /** The input member of the operation that this field sets. */
   readonly name: string;
   readonly label: string;
   readonly hint?: string;
   readonly isRequired?: boolean;
-  /** Whether it is there at all, by what the form holds. */
+  /** Whether the field is shown, depending on the values of the form. */
   readonly isShown?: (values: Values) => boolean;
-  /** A change of it moves no rights and no secrets: it is shown at once, before the service has answered. */
+  /** Whether a change affects neither permissions nor secrets. It is then shown before the service responds. */
   readonly isHarmless?: boolean;
-  /** What is wrong with a value, said before anything is sent; null: nothing. */
+  /** Validates a value before anything is sent. Returns an error message, or null if the value is valid. */
   readonly check?: (value: unknown) => string | null;
-  /** A preview of the values, shown below the control. */
+  /** Renders a preview of the values below the control. */
   readonly below?: (values: Values) => ReactNode;
-  /** The value that the form begins with. */
+  /** The value when the form opens. */
   readonly initial: unknown;
 }
 
@@ -48,18 +48,18 @@ export type ChoiceSource = (
   can: (permission: string) => boolean,
 ) => Promise<readonly Choice[]>;
 
-/** A control of a form, and the value that it gives. */
+/** A field of a form. Its kind determines the control and the type of the value. */
 export type FormField = Base &
   (
     | {
         readonly kind: 'text' | 'textarea' | 'password' | 'url' | 'email';
         readonly isNullable?: boolean;
-        /** A secret of another service: the browser must not offer the password of the user. */
+        /** Whether this is a secret of another service. The browser must not fill in the user's own password. */
         readonly isForeign?: boolean;
-        /** Values that the browser offers while one types; others may be typed too. */
+        /** Values that the browser suggests while the user types. Other values are accepted too. */
         readonly suggestions?: readonly string[];
       }
-    /** A list of texts, one on each line. */
+    /** A list of texts, one per line. */
     | { readonly kind: 'lines' }
     | { readonly kind: 'number'; readonly min?: number; readonly max?: number }
     | { readonly kind: 'switch' }
@@ -67,10 +67,10 @@ export type FormField = Base &
     | { readonly kind: 'json' }
     | { readonly kind: 'condition' }
     | { readonly kind: 'option'; readonly options: readonly Choice[] }
-    /** Ids of rows, or one id. */
+    /** The ids of several rows, or the id of one row. */
     | { readonly kind: 'rows'; readonly source: ChoiceSource; readonly noun: string }
     | { readonly kind: 'row'; readonly source: ChoiceSource; readonly noun: string }
   );
 
-/** A filter of a list. Its name is that of the input of the operation, and of the part of the address. */
+/** A filter of a list. Its name is both the input member of the operation and the search parameter in the URL. */
 export type Filter = FormField & { readonly kind: 'text' | 'option' | 'date' };

@@ -4,7 +4,7 @@ interface FormTexts {
   readonly required: string;
   readonly builtIn: (count: string) => string;
   readonly preview: string;
-  /** What comes after the preview, and that nothing has happened before it; with the label of the last button. */
+  /** Says that the preview comes first and changes nothing. `act` is the label of the button that makes the change. */
   readonly stepOne: (act: string) => string;
   readonly stepTwo: (act: string) => string;
   readonly impact: string;

@@ -36,7 +36,7 @@ const texts: Texts<{
   },
 };
 
-/** The filters that the address names. */
+/** Returns the values of the filters that are set in the URL. */
 export function filterValues(
   filters: readonly Filter[],
   search: Readonly<Record<string, string | undefined>>,
@@ -49,10 +49,10 @@ export function filterValues(
   );
 }
 
-/** The filters of a list, which the address takes over when they are applied. */
+/** The filters of a list. Applying them writes them to the URL. */
 export function Filters({ filters }: { readonly filters: readonly Filter[] }) {
   const values = filterValues(filters, useSearch({ strict: false }));
-  // Other filters in the address, such as after a link: the form begins again with them.
+  // The key resets the form if other filters are in the URL, for example after a link.
   return <FilterForm key={JSON.stringify(values)} filters={filters} values={values} />;
 }
 

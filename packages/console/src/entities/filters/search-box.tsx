@@ -4,7 +4,7 @@ import { useTexts } from '../../i18n/language.ts';
 
 const SEARCH_AFTER_MS = 250;
 
-/** The search of a list, which stands in the address soon after the user has typed. */
+/** The search of a list. What the user types is written to the URL after a short delay. */
 export function SearchBox({
   value,
   onChange,
@@ -16,7 +16,7 @@ export function SearchBox({
   const [text, setText] = useState(value);
   const [sent, setSent] = useState(value);
   const [address, setAddress] = useState(value);
-  // Something else changed the URL, such as the button that clears the search.
+  // Something other than this box has changed the URL, such as the button that clears the search.
   if (value !== address) {
     setAddress(value);
     if (value !== sent) setText(value);

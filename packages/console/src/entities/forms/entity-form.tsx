@@ -14,15 +14,15 @@ import { ImpactList } from './impact-list.tsx';
 import { formTexts } from '../declarations/form-texts.ts';
 import { Steps } from './steps.tsx';
 
-/** What was sent, and why the service refused it. */
+/** The values that were sent, and the error with which the service refused them. */
 export interface Refused {
   readonly values: Values;
   readonly error: Error;
 }
 
 /**
- * A form in a dialog. With `preview` it first shows who would gain and lose what; saving then sends the same input. A
- * refusal stands at its fields, and closing with changes asks.
+ * A form in a dialog. With `preview` it first shows who would gain and lose which permissions, and then saves the
+ * same input. Errors are shown at their fields. Closing a form with unsaved changes asks for confirmation.
  */
 export function EntityForm<A>({
   title,
@@ -44,20 +44,22 @@ export function EntityForm<A>({
   readonly fields: readonly FormField[];
   readonly submitLabel: string;
   readonly save: (api: Api, values: Values) => Promise<A>;
-  /** The row that the form changes: the form closes when the page has read this row again. */
+  /** The row that is changed. The form closes when the page has read this row again. */
   readonly row?: RowKey;
   readonly preview?: ((api: Api, values: Values) => Promise<Impact>) | undefined;
-  /** What the act means, above the fields. */
+  /** Explains what the operation does, above the fields. */
   readonly about?: string;
   readonly isDangerous?: boolean;
-  /** A form that was saved at once and refused begins with what was sent, and the reason. */
+  /** A form that was saved immediately and then refused. It starts with the values that were sent, and the error. */
   readonly refused?: Refused | null;
-  /** Changes that a link proposes: the form begins with them and their preview, and the user saves them or does not. */
+  /**
+   * Changes that a link proposes. The form starts with them and their preview, and the user can save or discard them.
+   */
   readonly proposal?: Values | undefined;
-  /** Takes over a change of harmless fields alone: it needs no preview, and the form closes. */
+  /** Saves a change of harmless fields only. It needs no preview, and the form closes immediately. */
   readonly saveAtOnce?: (values: Values) => void;
   readonly onDone: (answer: A) => void;
-  /** After the user has discarded their changes; else as `onClose`. */
+  /** Called after the user has discarded their changes. Default: `onClose`. */
   readonly onDiscard?: () => void;
   readonly onClose: () => void;
 }) {
@@ -72,7 +74,7 @@ export function EntityForm<A>({
     problemsOf(refused?.error, fields),
   );
   const [isLeaving, setLeaving] = useState(false);
-  /** Saved, and still open until the page has read the row again. */
+  /** The change is saved, but the form stays open until the page has read the row again. */
   const [isSaved, setSaved] = useState(false);
   const change = useChange(
     async (api: Api, input: Values) => {
@@ -100,7 +102,7 @@ export function EntityForm<A>({
   const isProposed = proposal !== undefined && preview !== undefined;
   useEffect(() => {
     if (isProposed) ask(values, { onError: fail });
-    // Once, of what the form begins with; after a change the user asks for it.
+    // Runs once, for the initial values. After a change the user requests the preview.
   }, []);
 
   function submit(event: FormEvent): void {
@@ -174,7 +176,7 @@ export function EntityForm<A>({
           </button>
         </div>
       </form>
-      {/* Over the form, which keeps all that was typed. */}
+      {/* This dialog is on top of the form, so the form keeps what was typed. */}
       {isLeaving && <Leaving title={title} onStay={() => setLeaving(false)} onLeave={onDiscard ?? onClose} />}
     </Dialog>
   );
@@ -208,7 +210,7 @@ function Leaving({
 const isBlank = (value: unknown): boolean =>
   value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0);
 
-/** The problems that a refusal names, by field. Empty unless each of them belongs to a field of the form. */
+/** Returns the problems in an error by field; empty if one of them belongs to no field of the form. */
 function problemsOf(error: unknown, fields: readonly FormField[]): Readonly<Record<string, string>> {
   if (!(error instanceof DoorwardError)) return {};
   const found = (error.details ?? []).map(({ path, message }) => {

@@ -6,7 +6,7 @@ import type { Impact } from '../declarations/entity.ts';
 import { formTexts } from '../declarations/form-texts.ts';
 import { SubjectName } from './subject-name.tsx';
 
-/** Who would gain and lose which permissions. */
+/** Lists who would gain and lose which permissions. */
 export function ImpactList({ impact }: { readonly impact: Impact }) {
   const t = useTexts(formTexts);
   const tenants = useTexts(tenantTexts);

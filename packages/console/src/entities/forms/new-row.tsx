@@ -8,7 +8,7 @@ import { EntityForm } from './entity-form.tsx';
 import { targetOf, type Entity, type EntityTexts, type Impact, type Row } from '../declarations/entity.ts';
 import type { Values } from '../declarations/form-field.ts';
 
-/** The form of a new row, and the secret that comes with some. It stays in the page while it is closed. */
+/** The form of a new row, and the dialog with its secret. Stays mounted when the form closes, to show the secret. */
 export function NewRow<R extends Row, T extends EntityTexts>({
   entity,
   isOpen,

@@ -9,8 +9,8 @@ import type { Impact, Row } from '../declarations/entity.ts';
 import type { FormField, Values } from '../declarations/form-field.ts';
 
 /**
- * The form of a row that exists. A change of harmless fields alone is shown at once; if the service refuses it, the row is
- * put back and the form opens again, with what was typed and the reason. It stays in the page while it is closed.
+ * The form of an existing row. A change of harmless fields only is shown immediately. If the service refuses it, the
+ * row is restored and the form opens again with the values and the error. It stays mounted while it is closed.
  */
 export function RowForm({
   noun,
@@ -36,7 +36,7 @@ export function RowForm({
   readonly isOpen: boolean;
   readonly onOpen: () => void;
   readonly onSaved?: () => void;
-  /** After the user has discarded their changes. */
+  /** Called after the user has discarded their changes. */
   readonly onDiscard?: () => void;
   readonly onClose: () => void;
 }) {
@@ -62,7 +62,7 @@ export function RowForm({
       submitLabel={c.save}
       fields={fields}
       save={save}
-      // A form that opens before the row was read again would begin with the former values, and write them back.
+      // If the form could open before the row was read again, it would start with old values and save them.
       row={{ noun, id: row.id }}
       preview={preview}
       proposal={proposal}
@@ -89,7 +89,7 @@ export function RowForm({
   );
 }
 
-/** Those values of the form that the row has too. The form has the ids of tags; the page shows their names and colours. */
+/** Returns the form values that the row has too. Tag ids become tags, because the page shows names and colors. */
 function membersOf(row: Row, values: Values, queries: QueryClient): Values {
   const { tagIds, ...others } = values;
   const members = Object.fromEntries(Object.entries(others).filter(([name]) => name in row));

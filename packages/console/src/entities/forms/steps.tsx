@@ -2,20 +2,20 @@ import { useEffect, useRef } from 'react';
 import { useTexts } from '../../i18n/language.ts';
 import { formTexts } from '../declarations/form-texts.ts';
 
-/** Says that a preview comes first and the act after it, and which of the two is next. */
+/** Explains that there is a preview before the change, and which of the two comes next. */
 export function Steps({
   id,
   act,
   isPreviewed,
 }: {
   readonly id?: string;
-  /** The label of the button that acts. */
+  /** The label of the button that makes the change. */
   readonly act: string;
   readonly isPreviewed: boolean;
 }) {
   const t = useTexts(formTexts);
   const note = useRef<HTMLParagraphElement>(null);
-  // The preview has pushed it down, with the button that comes next.
+  // The preview has pushed this note and the next button down, so they are scrolled into view.
   useEffect(() => {
     if (isPreviewed) note.current?.scrollIntoView({ block: 'nearest' });
   }, [isPreviewed]);

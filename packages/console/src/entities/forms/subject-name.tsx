@@ -5,10 +5,10 @@ import { useScope } from '../../scopes/use-scope.ts';
 import { targetOf } from '../declarations/entity.ts';
 import { formTexts } from '../declarations/form-texts.ts';
 
-/** In place of a name: there is no such row yet. */
+/** Used instead of a name if the subject doesn't exist yet. */
 const isNew = Symbol('new');
 
-/** The name of a user or key; their id if the caller may not read it. In a dry run they may be yet to be made. */
+/** The name of a user or API key; the id if the caller may not read it. In a dry run the subject may not exist yet. */
 export function SubjectName({
   subject,
 }: {

@@ -11,7 +11,7 @@ const texts: Texts<{ readonly asRequest: string }> = {
   fr: { asRequest: 'En requête' },
 };
 
-/** The list as a request of curl, which takes the token from the environment. */
+/** Shows a curl command that reads the list, without its search and filters, with a token from the environment. */
 export function AsRequest({ noun }: { readonly noun: string }) {
   const t = useTexts(texts);
   const scope = useScope();
@@ -32,5 +32,5 @@ export function AsRequest({ noun }: { readonly noun: string }) {
   );
 }
 
-/** `ApiKey` → `api-keys`. */
+/** Returns the path of a noun: `api-keys` for `ApiKey`. */
 const pathOf = (noun: string): string => `${noun.replace(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase()}s`;

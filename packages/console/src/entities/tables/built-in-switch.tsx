@@ -8,7 +8,7 @@ const texts: Texts<string> = {
   fr: 'Montrer aussi ce qui est intégré',
 };
 
-/** Built-in rows are many and never change: a list shows them when asked, as the address says. */
+/** Shows the built-in rows of a list if it is on. They are many and never change, so they are hidden by default. */
 export function BuiltInSwitch({ isOn }: { readonly isOn: boolean }) {
   const t = useTexts(texts);
   const navigate = useNavigate();

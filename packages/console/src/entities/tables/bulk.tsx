@@ -20,7 +20,7 @@ import { Steps } from '../forms/steps.tsx';
 
 const NAMED = 20;
 
-/** What the user may do with several rows of an entity. */
+/** Returns the operations that the user may do on several rows of an entity. */
 export function useBulkActs<R extends Row, T extends EntityTexts>(
   entity: Entity<R, T>,
 ): readonly BulkAct<R>[] {
@@ -47,7 +47,7 @@ export function useBulkActs<R extends Row, T extends EntityTexts>(
   return [...(entity.bulk?.(t) ?? []), ...deletion].filter(({ needs }) => can(needs));
 }
 
-/** How many rows are selected, and what can be done with them. */
+/** Shows how many rows are selected, and the operations on them. */
 export function BulkBar<R extends Row>({
   acts,
   rows,
@@ -57,7 +57,7 @@ export function BulkBar<R extends Row>({
   readonly acts: readonly BulkAct<R>[];
   readonly rows: readonly R[];
   readonly nameOf: (row: R) => string;
-  /** With the rows that stay selected. */
+  /** Called with the rows that stay selected. */
   readonly onDone: (left: readonly R[]) => void;
 }) {
   const c = useTexts(common);

@@ -4,7 +4,7 @@ import { useTexts } from '../../i18n/language.ts';
 import { readSetting, writeSetting } from '../../settings.ts';
 import type { Column } from '../../ui/tables/table.tsx';
 
-/** The columns that the user has hidden in the lists of a noun; the browser keeps them. */
+/** The columns that the user has hidden in lists of a noun. They are stored in the browser. */
 export function useHiddenColumns(noun: string): {
   readonly hidden: ReadonlySet<string>;
   readonly toggle: (key: string) => void;
@@ -23,7 +23,7 @@ export function useHiddenColumns(noun: string): {
   };
 }
 
-/** Chooses the columns of a list. The first one names the row and stays. */
+/** Lets the user choose the columns of a list. The first one names the row and can't be hidden. */
 export function ColumnChoice<R>({
   columns,
   hidden,

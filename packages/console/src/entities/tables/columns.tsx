@@ -4,7 +4,7 @@ import { Chips } from '../../ui/chips.tsx';
 import type { Column } from '../../ui/tables/table.tsx';
 import { Time } from '../../ui/times/time.tsx';
 
-/** Columns that many kinds of rows have. Each knows its text too, which the download of a list needs. */
+/* Columns that many kinds of rows share. Each also has a text, which the CSV download of a list needs. */
 
 export const textColumn = <R,>(
   key: string,
@@ -25,7 +25,7 @@ export const nameColumn = <R extends { readonly name: string }>(c: Common): Colu
 export const descriptionColumn = <R extends { readonly description: string | null }>(c: Common): Column<R> =>
   textColumn('description', c.description, ({ description }) => description);
 
-/** `never`: what stands there without a time. */
+/** A column with a time. `never` is shown if a row has none. */
 export const timeColumn = <R,>(
   key: string,
   label: string,
@@ -45,7 +45,7 @@ export const createdColumn = <R extends { readonly createdAt: string }>(c: Commo
 export const updatedColumn = <R extends { readonly updatedAt: string }>(c: Common): Column<R> =>
   timeColumn('updatedAt', c.updatedAt, ({ updatedAt }) => updatedAt, { sortField: 'updatedAt' });
 
-/** More of them in a list would hide the rows below. */
+/** Maximum number of chips in a cell. More would push the rows below out of view. */
 const CHIPS = 6;
 
 export const chipsColumn = <R,>(

@@ -15,7 +15,7 @@ const table = (...names: readonly string[]): string =>
     names.map((name, index) => ({ id: String(index), name })),
   );
 
-/** Reads RFC 4180 without help from the code under test. Throws for anything that is not a whole record. */
+/** Reads RFC 4180 independently of the code under test. Throws if the text isn't a sequence of complete records. */
 function parse(csv: string): string[][] {
   const records: string[][] = [];
   let record: string[] = [];
@@ -59,7 +59,7 @@ describe('csvOf', () => {
     ['\r=1+1', `"'\r=1+1"`],
     ['=HYPERLINK("https://a.example","x")', `"'=HYPERLINK(""https://a.example"",""x"")"`],
     ['-1,5', `"'-1,5"`],
-    // The apostrophe is for the first character of a cell only.
+    // Only the first character of a cell matters for the apostrophe.
     ['1=1', '1=1'],
     ['a\n=1+1', '"a\n=1+1"'],
     [`'=1+1`, `'=1+1`],

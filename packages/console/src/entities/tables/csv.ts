@@ -1,9 +1,9 @@
 import type { Column } from '../../ui/tables/table.tsx';
 
-/** Text that a spreadsheet would run as a formula. */
+/** Matches text that a spreadsheet would run as a formula. */
 const formulaStart = /^[=+\-@\t\r]/;
 
-/** A cell of RFC 4180. Rows hold texts of strangers, so a leading `'` turns formulas into text, as in the audit export. */
+/** Formats a cell (RFC 4180). Rows contain text from other people, so `'` before a formula turns it into text. */
 function csvCell(text: string): string {
   const safe = formulaStart.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
@@ -11,7 +11,7 @@ function csvCell(text: string): string {
 
 const record = (cells: readonly string[]): string => `${cells.map(csvCell).join(',')}\r\n`;
 
-/** The columns and rows of a view, with the id of each row first. */
+/** Formats rows as CSV, with the visible columns. The id of each row comes first. */
 export function csvOf<R extends { readonly id: string }>(
   columns: readonly Column<R>[],
   rows: readonly R[],

@@ -4,8 +4,8 @@ import { useRouter } from '@tanstack/react-router';
 const base = import.meta.env.BASE_URL.replace(/\/$/, '');
 
 /**
- * What a row leads to. Unlike a link of the router it listens to nothing: a list has thousands of them, and each would be
- * made again whenever the address changes.
+ * The link of a row. Unlike a link of the router it doesn't listen to the URL. A list has thousands of links, and
+ * each would be rendered again whenever the URL changes.
  */
 export function RowLink({
   path,
@@ -13,7 +13,7 @@ export function RowLink({
   children,
 }: {
   readonly path: string;
-  /** Whether the list stays below, with its search and order. */
+  /** Whether the list stays visible, with its search and order. */
   readonly keepsSearch: boolean;
   readonly children: ReactNode;
 }) {
@@ -23,7 +23,7 @@ export function RowLink({
       href={`${base}${path}`}
       onClick={(event) => {
         const { button, metaKey, ctrlKey, shiftKey, altKey } = event;
-        // The browser opens another tab or window.
+        // The browser handles these clicks, for example by opening another tab.
         if (button !== 0 || metaKey || ctrlKey || shiftKey || altKey) return;
         event.preventDefault();
         void router.navigate({ to: path, search: keepsSearch ? true : {} });
