@@ -3,7 +3,7 @@ import { createRoot } from 'react-dom/client';
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { DoorwardError } from '@doorward/node/client';
-// First, because the router keeps the address that it begins with.
+// Imported first, because it removes the token from the URL, and the router keeps the URL that it finds on load.
 import './pages/first-user/first-user-link.ts';
 import './styles/base.css';
 import './styles/controls.css';
@@ -23,13 +23,13 @@ const queries = new QueryClient({
     },
   }),
   mutationCache: new MutationCache({
-    // A wrong password or code is refused like a token, and says nothing about the session.
+    // A wrong password or code gets the same error as an invalid token, but doesn't mean that the session has ended.
     onError: (error, _input, _result, { meta }) => {
       if (isRefused(error) && meta?.['isProof'] !== true) endSession();
     },
   }),
   defaultOptions: {
-    // The client repeats what can be repeated, and an error of the service says what to do.
+    // The client library already retries what is safe to retry, and errors of the service say what to do.
     queries: { retry: false, staleTime: 10_000 },
     mutations: { retry: false },
   },

@@ -18,11 +18,11 @@ import { scopeOf } from './scopes/scope.ts';
 import { ScopeContext, useRights } from './scopes/use-scope.ts';
 import { Skeleton } from './ui/states.tsx';
 
-/** What the address keeps of a view, beside its page and row. */
+/** The search parameters of a URL, which store the state of a view besides its page and row. */
 interface Query {
-  /** The search of a list. */
+  /** The search text of a list. */
   readonly q?: string;
-  /** The column by which a list is sorted; `-` before it: descending. */
+  /** The column by which a list is sorted. A leading `-` means descending. */
   readonly sort?: string;
   readonly [name: string]: string | undefined;
 }
@@ -44,10 +44,10 @@ const root = createRootRoute({
   notFoundComponent: NotFound,
 });
 
-/** The page of a scope. An address that names no scope, a scope of others and a missing page look alike. */
+/** The page of a scope. An invalid scope, one that isn't the user's, and a missing page all look the same. */
 function ScopePage() {
   const { tenant = '', id = '', page: name } = useParams({ strict: false });
-  // The same object while the address names the same scope.
+  // Memoized, so that the object stays the same as long as the scope does.
   const scope = useMemo(() => scopeOf(tenant, id), [tenant, id]);
   const pages = useMemo(() => (scope ? pagesOf(scope.tenant) : []), [scope]);
   const found = pages.find((page) => page.name === name);
@@ -70,7 +70,10 @@ function FirstPage() {
   return <Navigate to="/$tenant/$id/$page" params={{ tenant, id, page: 'overview' }} replace />;
 }
 
-/** Who is signed in needs no first user: the address leads on, to the account of who has just become the first one. */
+/**
+ * Redirects signed-in users away from the first-user page: a new first user to their account, others to the start
+ * page.
+ */
 function AfterFirstUser() {
   const scope = accountOfFirstUser();
   if (!scope) return <Navigate to="/" replace />;
@@ -90,9 +93,9 @@ export const router = createRouter({
   routeTree: root.addChildren(routes),
   basepath: import.meta.env.BASE_URL.replace(/\/$/, ''),
   defaultNotFoundComponent: NotFound,
-  // `Crash` shows the failure of a page, in the language of the user.
+  // `Crash` shows errors of pages instead, in the language of the user.
   disableGlobalCatchBoundary: true,
-  // The ids of projects hold one, and addresses should be equal however they came about.
+  // Project ids contain a colon. It is never encoded, so that the URL of a page is always the same.
   pathParamsAllowedCharacters: [':'],
 });
 
@@ -101,7 +104,7 @@ declare module '@tanstack/react-router' {
     router: typeof router;
   }
   interface HistoryState {
-    /** Who has come by a link that proposes a change goes back to it afterwards. */
+    /** Set by a link that proposes a change. After the change the browser returns to the page with the link. */
     isProposal?: boolean;
   }
 }

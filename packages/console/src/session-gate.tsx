@@ -11,8 +11,8 @@ import { sessionTexts } from './session/session-texts.ts';
 const FirstUser = lazy(() => import('./pages/first-user/first-user.tsx'));
 
 /**
- * Shows the console to whom is signed in, and the sign-in to others. When a session ends, the page stays behind a dialog,
- * with everything that was typed; another user's sign-in drops it.
+ * Shows the console to signed-in users, and the sign-in to others. When a session ends, the page stays behind a
+ * dialog, with everything that was typed. If another user signs in, the page is reloaded.
  */
 export function SessionGate({ children }: { readonly children: ReactNode }) {
   const t = useTexts(sessionTexts);
@@ -69,7 +69,7 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
   }
 }
 
-/** The way out for another person at the same browser. */
+/** Signs out from the dialog, for another person at the same browser. */
 function Leave() {
   const t = useTexts(sessionTexts);
   return (

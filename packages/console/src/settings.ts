@@ -1,9 +1,12 @@
-/** What the browser keeps of the console: choices of the look, the last scope, and for whom an operator acts. Never a token. */
+/**
+ * Settings that the console stores in the browser: language and theme, hidden columns, the last scope, and a running
+ * impersonation. Never a token.
+ */
 type Setting = 'language' | 'theme' | 'scope' | 'impersonation' | `columns.${string}`;
 
 const nameOf = (setting: Setting): string => `doorward.console.${setting}`;
 
-/** Storage may be forbidden; the console then works without memory. */
+/** Reads a setting. If the browser forbids storage, the console works without stored settings. */
 export function readSetting(setting: Setting): string | null {
   try {
     return localStorage.getItem(nameOf(setting));
@@ -17,6 +20,6 @@ export function writeSetting(setting: Setting, value: string | null): void {
     if (value === null) localStorage.removeItem(nameOf(setting));
     else localStorage.setItem(nameOf(setting), value);
   } catch {
-    // See readSetting.
+    // The browser forbids storage, as in `readSetting`.
   }
 }

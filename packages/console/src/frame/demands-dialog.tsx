@@ -15,7 +15,7 @@ import { client, publicClient, renew } from '../session/session.ts';
 import { sessionTexts } from '../session/session-texts.ts';
 import { SignIn } from '../session/sign-in/sign-in.tsx';
 
-/** The dialog for what the service demands before an act; the act then goes on. */
+/** The dialog for a demand of the service, such as a recent sign-in. The operation continues after it. */
 export function Demands() {
   const demand = useSyncExternalStore(onDemandChange, openDemand);
   return demand && <DemandDialog key={demand.code} demand={demand} />;
@@ -75,7 +75,10 @@ function DemandDialog({ demand }: { readonly demand: OpenDemand }) {
   );
 }
 
-/** Asked anew, because the user may have set one up elsewhere: then this session may not even read who they are. */
+/**
+ * Whether the user has a second factor. Always read again, because they may have set one up elsewhere. In that case,
+ * even reading the user may require it.
+ */
 const useHasFactor = () =>
   useQuery({
     queryKey: ['me', 'hasFactor'],
@@ -94,7 +97,7 @@ const useHasFactor = () =>
 
 function Verification({ email, onDone }: { readonly email: string; readonly onDone: () => void }) {
   const t = useTexts(sessionTexts);
-  // The token says whether the address is verified, so a new one is needed.
+  // The token says whether the email address is verified, so it must be renewed.
   const goOn = useMutation({ mutationFn: renew, onSuccess: onDone });
   const resend = useMutation({
     mutationFn: () => publicClient().api.resendVerification({ email }),

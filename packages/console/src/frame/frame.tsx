@@ -16,7 +16,7 @@ import { ScopeSwitcher } from './menus/scope-switcher.tsx';
 import { useTitle } from './title.ts';
 import { UserMenu } from './menus/user-menu.tsx';
 
-/** What surrounds every page: where one is, where one can go, and who one is. */
+/** The layout around every page: scope, navigation, notices and user menu. */
 export function Frame({ children }: { readonly children: ReactNode }) {
   const t = useTexts(frameTexts);
   const { tenant = '', id = '', page } = useParams({ strict: false });

@@ -8,7 +8,7 @@ import { isSameScope, scopeOf } from '../scopes/scope.ts';
 import { useScopes } from '../scopes/use-scopes.ts';
 import { frameTexts } from './texts/frame-texts.ts';
 
-/** Names the tab of the browser: the page, the scope, the service. */
+/** Sets the title of the browser tab: page, scope and service. */
 export function useTitle(): void {
   const f = useTexts(frameTexts);
   const c = useTexts(common);
@@ -19,7 +19,7 @@ export function useTitle(): void {
   const { scopes, isLoading } = useScopes(f);
   const named = scope && scopes.find((other) => isSameScope(other.scope, scope));
   const page = (scope ? pagesOf(scope.tenant) : ownPages).find((other) => other.name === name);
-  // A scope of others has no title of its own, as it has no page.
+  // For a scope that the user doesn't belong to, the title is "not found", as on the page.
   const isMissing = pathname !== '/' && (!page || (scope !== null && !named && !isLoading));
   const parts = isMissing ? [c.notFound] : [page?.label[language], named?.name];
   const title = [...parts, 'Doorward'].filter(Boolean).join(' – ');

@@ -1,6 +1,6 @@
 import type { Texts } from './language.ts';
 
-/** Texts that several parts of the console use. */
+/** Texts that are used in several places of the console. */
 export interface Common {
   readonly close: string;
   readonly cancel: string;
@@ -37,7 +37,7 @@ export interface Common {
   readonly builtIn: string;
   readonly createdAt: string;
   readonly updatedAt: string;
-  /** Of users: their roles and metadata belong to a place, and are not part of it. */
+  /** When the profile of a user changed. Roles and metadata belong to the scope, so their changes don't count. */
   readonly profileChangedAt: string;
   readonly name: string;
   readonly description: string;
@@ -56,7 +56,7 @@ export interface Common {
   readonly notApplicable: string;
   readonly selectRow: (name: string) => string;
   readonly selected: Readonly<Record<'one' | 'other', string>>;
-  /** A change that was shown before the service refused it. */
+  /** Says that a change that was already shown was refused by the service and undone. */
   readonly putBack: (message: string) => string;
   readonly more: (count: string) => string;
   readonly total: (count: string) => string;

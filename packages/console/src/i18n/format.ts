@@ -1,6 +1,7 @@
 import { language } from './language.ts';
 
-/** Dates, times, numbers and plurals in the language of the console. */
+/* Formats dates, times, numbers and plurals in the language of the console. */
+
 export const formatDateTime = (iso: string): string =>
   new Intl.DateTimeFormat(language(), { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(iso));
 
@@ -14,7 +15,7 @@ const steps = [
   ['month', 12],
 ] as const;
 
-/** `3 hours ago`, `in 2 days`. */
+/** Formats a time relative to now: `3 hours ago`, `in 2 days`. */
 export function formatRelative(iso: string, now = Date.now()): string {
   let amount = (new Date(iso).getTime() - now) / 1000;
   const format = new Intl.RelativeTimeFormat(language(), { numeric: 'auto' });
@@ -25,7 +26,7 @@ export function formatRelative(iso: string, now = Date.now()): string {
   return format.format(Math.round(amount), 'year');
 }
 
-/** The form of a noun for a number; `#` stands for the number. */
+/** Returns the singular or plural text for a number. `#` in the text is replaced with the number. */
 export function plural(count: number, forms: { readonly one: string; readonly other: string }): string {
   const form = new Intl.PluralRules(language()).select(count) === 'one' ? forms.one : forms.other;
   return form.replace('#', formatNumber(count));

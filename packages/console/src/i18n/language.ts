@@ -1,7 +1,8 @@
 import { useSyncExternalStore } from 'react';
 import { readSetting, writeSetting } from '../settings.ts';
 
-/** The language of the console: what the user chose, else the first of the browser that we have. */
+/* The console's language: the one the user chose, otherwise the first supported one of the browser's languages. */
+
 export const languages = ['en', 'de', 'es', 'fr'] as const;
 export type Language = (typeof languages)[number];
 export const languageNames: Readonly<Record<Language, string>> = {
@@ -11,7 +12,7 @@ export const languageNames: Readonly<Record<Language, string>> = {
   fr: 'Français',
 };
 
-/** The texts of a part of the console. A language or a key that is missing does not compile. */
+/** The texts of a part of the console in all languages. A missing language or key is a compile error. */
 export type Texts<T> = Readonly<Record<Language, T>>;
 
 const isLanguage = (value: string | null | undefined): value is Language =>
@@ -43,5 +44,5 @@ const subscribe = (listener: () => void): (() => void) => {
 
 export const useLanguage = (): Language => useSyncExternalStore(subscribe, language);
 
-/** The texts in the current language. */
+/** Returns the texts in the current language. */
 export const useTexts = <T>(texts: Texts<T>): T => texts[useLanguage()];

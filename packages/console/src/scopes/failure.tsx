@@ -6,7 +6,7 @@ import { useTexts } from '../i18n/language.ts';
 import { ErrorBox } from '../session/error-box.tsx';
 import { ScopeContext, useRights } from './use-scope.ts';
 
-/** A page that the user may not read; it names the permission that is missing, and leads to why. */
+/** Shown instead of a page that the user may not read. Names the missing permission, and links to the explanation. */
 export function Forbidden({ permission }: { readonly permission: string }) {
   const t = useTexts(common);
   const scope = useContext(ScopeContext);
@@ -32,7 +32,7 @@ export function Forbidden({ permission }: { readonly permission: string }) {
   );
 }
 
-/** The failure of a read; a refusal names the permission instead. */
+/** Shows the error of a read. If the user lacks `permission`, names that permission instead. */
 export function Failure({
   error,
   permission,

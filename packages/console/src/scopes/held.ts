@@ -1,4 +1,7 @@
-/** Whether a permission such as `Role:Create` is in a list of the service; under a condition counts too. */
+/**
+ * Returns a function that tells whether a permission such as `Role:Create` is in a list from the service. Permissions
+ * under a condition count too.
+ */
 export function canOf(
   permissions: readonly { readonly resource: string; readonly action: string }[] = [],
 ): (permission: string) => boolean {

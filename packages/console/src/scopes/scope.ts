@@ -1,4 +1,4 @@
-/** A tenant of the address: `/console/<tenant>/<id>/…`. */
+/** The tenants that a console URL can name: `/console/<tenant>/<id>/…`. */
 export const tenants = [
   'account',
   'organization',
@@ -10,7 +10,7 @@ export type Tenant = (typeof tenants)[number];
 
 export interface Scope {
   readonly tenant: Tenant;
-  /** A UUID, or those of the owner and the project, joined by a colon. */
+  /** A UUID. For a project: the UUIDs of owner and project, joined by a colon. */
   readonly id: string;
 }
 
@@ -23,13 +23,13 @@ const forms: Readonly<Record<Tenant, RegExp>> = {
   installation: /^0{8}(?:-0{4}){3}-0{12}$/,
 };
 
-/** What operators look after; the service has one. */
+/** The scope of the installation, which operators manage. A service has exactly one. */
 export const installation: Scope = {
   tenant: 'installation',
   id: '00000000-0000-0000-0000-000000000000',
 };
 
-/** The scope of an address; null if it has not the form of one. */
+/** Returns the scope that a URL names; null if tenant or id is invalid. */
 export function scopeOf(tenant: string, id: string): Scope | null {
   const existing = tenants.find((name) => name === tenant);
   return existing && forms[existing].test(id) ? { tenant: existing, id } : null;
@@ -38,7 +38,7 @@ export function scopeOf(tenant: string, id: string): Scope | null {
 export const isProject = ({ tenant }: Scope): boolean =>
   tenant === 'accountProject' || tenant === 'organizationProject';
 
-/** The scope that owns a project. */
+/** Returns the owner of a project; null for other scopes. */
 export function ownerOf({ tenant, id }: Scope): Scope | null {
   const [ownerId = ''] = id.split(':');
   if (tenant === 'accountProject') return { tenant: 'account', id: ownerId };
@@ -46,7 +46,7 @@ export function ownerOf({ tenant, id }: Scope): Scope | null {
   return null;
 }
 
-/** The id of the account, organization or project itself. */
+/** Returns the id of the account, organization or project itself, without its owner. */
 export const idOf = ({ id }: Scope): string => id.split(':').at(-1) ?? id;
 
 export const keyOf = ({ tenant, id }: Scope): string => `${tenant}/${id}`;

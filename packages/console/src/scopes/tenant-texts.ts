@@ -1,7 +1,7 @@
 import type { Texts } from '../i18n/language.ts';
 import type { Tenant } from './scope.ts';
 
-/** What kind of scope a tenant is. */
+/** Names of the kinds of scopes. */
 export const tenantTexts: Texts<Readonly<Record<Tenant, string>>> = {
   en: {
     account: 'account',

@@ -7,7 +7,7 @@ import type { Scope } from './scope.ts';
 
 export const ScopeContext = createContext<Scope | null>(null);
 
-/** The scope of the address, below the frame. */
+/** Returns the scope in the URL. Only works inside the page of a scope. */
 export function useScope(): Scope {
   const scope = useContext(ScopeContext);
   if (!scope) throw new Error('There is no scope here.');
@@ -16,21 +16,21 @@ export function useScope(): Scope {
 
 export interface Rights {
   readonly isLoading: boolean;
-  /** Why they are not known; a failure to read them again changes nothing that is shown. */
+  /** Why the permissions aren't known. null once they are known, even if reading them again fails. */
   readonly error: Error | null;
   readonly readAgain: () => unknown;
-  /** Whether the scope is not the user's, or does not exist. */
+  /** Whether the scope doesn't exist, or the user doesn't belong to it. */
   readonly isForeign: boolean;
-  /** Whether the user holds a permission such as `Role:Create`; under a condition counts too. */
+  /** Whether the user has a permission such as `Role:Create`. A permission under a condition counts too. */
   readonly can: (permission: string) => boolean;
 }
 
-/** What the user may do in a scope, as the service says. What it does not list is not offered. */
+/** Reads the permissions of the user in a scope. The console doesn't offer what isn't among them. */
 export function useRights(scope: Scope | null): Rights {
   const { data, error, isPending, refetch } = useRead(
     ['rights', scope],
     (api, signal) => api.myPermissions({ ...(scope ? { scope } : {}), ...afterOwnChanges() }, { signal }),
-    // The rights of the former scope are none of this one.
+    // The permissions in the previous scope must not count in this one.
     { isEnabled: scope !== null, keepsFormer: false },
   );
   const isForeign =

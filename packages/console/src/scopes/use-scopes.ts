@@ -3,7 +3,7 @@ import { client } from '../session/session.ts';
 import { useRead } from '../api/use-api.ts';
 import { installation, type Scope } from './scope.ts';
 
-/** A scope with the name by which the user knows it. */
+/** A scope with its name and the name of its owner. */
 export interface NamedScope {
   readonly scope: Scope;
   readonly name: string;
@@ -12,7 +12,7 @@ export interface NamedScope {
 
 export const useMe = () => useRead(['me'], (api, signal) => api.me({}, { signal }));
 
-/** The projects of others that an organization uses, up to a hundred. */
+/** Reads up to 100 projects that others share with an organization. */
 async function grantedTo(
   scope: { readonly tenant: 'organization'; readonly id: string },
   signal: AbortSignal,
@@ -23,7 +23,7 @@ async function grantedTo(
   return items.map((granted) => ({ scope: granted.scope, name: granted.project.name }));
 }
 
-/** The accounts and organizations of the user, up to a hundred projects of each, and for operators the installation. */
+/** Reads the user's accounts and organizations, up to 100 projects of each and, for operators, the installation. */
 export function useScopes({
   personalAccount,
   installation: installationName,

@@ -5,7 +5,7 @@ import { askFor, isDemand, onDemandChange, openDemand, satisfied, type Demand } 
 const demand = (code: Demand): DoorwardError => new DoorwardError(code, code, { status: 403 });
 const settle = (isSatisfied: boolean): void => openDemand()?.settle(isSatisfied);
 
-// The open demand is a state of the module, which other tests of the file would find.
+// The open demand is module state, so it must not leak into the next test.
 afterEach(() => settle(false));
 
 describe('isDemand', () => {

@@ -1,11 +1,11 @@
 import { DoorwardError } from '@doorward/node/client';
 
-/** What the service may demand before it carries out a change. A dialog of the frame satisfies the demand. */
+/** What the service may demand before it carries out a change. A dialog lets the user satisfy the demand. */
 export type Demand = 'STEP_UP_REQUIRED' | 'MFA_REQUIRED' | 'EMAIL_VERIFICATION_REQUIRED';
 
 export interface OpenDemand {
   readonly code: Demand;
-  /** True: satisfied; false: the user closed the dialog. */
+  /** Closes the demand. `isSatisfied` is false if the user closed the dialog. */
   readonly settle: (isSatisfied: boolean) => void;
 }
 
@@ -24,14 +24,14 @@ function set(next: OpenDemand | null): void {
   for (const listener of listeners) listener();
 }
 
-/** Opens the dialog for a demand. */
+/** Opens the dialog for a demand. Resolves to whether the user satisfied the demand. */
 export const askFor = (code: Demand): Promise<boolean> =>
   new Promise((resolve) => {
     open?.settle(false);
     const demand: OpenDemand = {
       code,
       settle: (isSatisfied) => {
-        // A late answer to an earlier demand must not close the dialog of a later one.
+        // When an earlier demand is settled late, the dialog of a later demand must stay open.
         if (open === demand) set(null);
         resolve(isSatisfied);
       },
@@ -39,11 +39,11 @@ export const askFor = (code: Demand): Promise<boolean> =>
     set(demand);
   });
 
-/** Whether a refusal says that the service demands something first. */
+/** Whether an error means that the service demands something first. */
 export const isDemand = (error: unknown): boolean =>
   error instanceof DoorwardError && demands.includes(error.code);
 
-/** Calls, and after a demand that the user satisfied calls once more. */
+/** Makes a call. If the service demands something first and the user satisfies it, makes the call once more. */
 export async function satisfied<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();

@@ -4,7 +4,7 @@ import { common } from '../i18n/common.ts';
 import { OtherWays } from './sign-in/other-ways.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 
-/** What went wrong, what to do, and the request id for whoever reads the log. */
+/** Shows what went wrong, what to do, and the request id to find it in the log. */
 export function ErrorBox({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => unknown }) {
   const t = useTexts(common);
   const { message, fix, requestId, details } = describe(error, t.unreachable);

@@ -2,12 +2,12 @@ import { readSetting, writeSetting } from '../settings.ts';
 import { sessionState } from './session.ts';
 
 /**
- * For whom this operator has a token now, as long as it lives: its id, by which it can be ended, never the token. It is in
- * the storage of the browser, so that every tab shows it, also after the page was loaded again.
+ * The running impersonation of this operator. It contains the id that is needed to end it, but never the token. It is
+ * in the storage of the browser, so that every tab shows it, even after the page is reloaded.
  */
 interface RunningImpersonation {
   readonly id: string;
-  /** Of the user. */
+  /** The name of the impersonated user. */
   readonly name: string;
   readonly until: number;
   readonly operatorId: string;
@@ -40,10 +40,10 @@ export function forgetImpersonation(): void {
   notify();
 }
 
-/** The stored text, which stays the same object for React as long as nothing changes. */
+/** Returns the stored text instead of an object, because React compares it with the previous one. */
 export const storedImpersonation = (): string | null => readSetting('impersonation');
 
-/** That of the signed-in operator; null if there is none, or it has run out. */
+/** Parses the stored impersonation. Returns null if there is none, it has expired, or another operator started it. */
 export function runningImpersonation(stored: string | null, now: number): RunningImpersonation | null {
   if (stored === null) return null;
   const running = JSON.parse(stored) as RunningImpersonation;

@@ -6,7 +6,7 @@ const isWaiting = (): boolean => {
   return state.kind === 'signedIn' && state.missing !== null;
 };
 
-/** Reads everything that is shown again as soon as a session that had ended goes on: the reads meanwhile have failed. */
+/** When an ended session continues, reads again everything that is shown, because reads have failed in the meantime. */
 export function readAgainAfterSignIn(queries: QueryClient): void {
   let hasWaited = false;
   onSessionChange(() => {

@@ -21,7 +21,7 @@ interface SessionTexts {
   readonly endedText: string;
   readonly stepUp: string;
   readonly stepUpText: string;
-  /** The way of a session that is bound to an organization. */
+  /** For a session that is bound to an organization: says where to sign in again. */
   readonly boundText: string;
   readonly verify: string;
   readonly verifyText: string;

@@ -5,16 +5,18 @@ import { announce } from '../ui/announcer.tsx';
 import { userOfToken } from './token-user.ts';
 
 /*
- * The session of the user. Its access token is only in memory; a new one comes with the refresh cookie, which the page
- * cannot read. Tabs renew one after the other, because each renewal replaces the cookie.
+ * The session of the user. Its access token is only in memory. New tokens are requested with the refresh cookie,
+ * which the page can't read. Only one tab at a time renews, because each renewal replaces the cookie.
  */
 
 type SessionState =
-  /** Not known yet: the cookie is being tried. */
+  /** Not known yet, because the first renewal with the cookie is still running. */
   | { readonly kind: 'loading' }
   | { readonly kind: 'signedOut' }
   | { readonly kind: 'secondFactor' }
-  /** `missing`: what the page waits for before it goes on, because the session has ended or lacks its second factor. */
+  /**
+   * `missing`: what the user must provide before the page continues, because the session has ended or lacks a factor.
+   */
   | {
       readonly kind: 'signedIn';
       readonly userId: string;
@@ -27,7 +29,7 @@ interface Tokens {
   readonly mfaRequired?: boolean;
 }
 
-/** When to renew, by two clocks: the steady one may stand still while the machine sleeps, the other may be set. */
+/** When to renew the token, by two clocks: the monotonic one may stop during sleep, the system clock may be changed. */
 interface Token {
   readonly text: string;
   readonly steadyRenewAt: number;
@@ -39,10 +41,10 @@ const LOCK = 'doorward-console-session';
 
 let state: SessionState = { kind: 'loading' };
 let token: Token | null = null;
-/** The state of the service after the latest change of this tab, as the service names it. */
+/** The revision of the latest change that was made in this tab. */
 let revision: string | null = null;
 let renewal: Promise<void> | null = null;
-/** The browser is about to load the console again: nothing that still arrives counts. */
+/** The browser is about to reload the console, so later responses must be ignored. */
 let isLeaving = false;
 const listeners = new Set<() => void>();
 const channel = new BroadcastChannel('doorward-console');
@@ -53,15 +55,15 @@ function set(next: SessionState): void {
   for (const listener of listeners) listener();
 }
 
-/** The current state of the session. */
+/** Returns the current state of the session. */
 export const sessionState = (): SessionState => state;
-/** Calls the listener after each change of the session. Returns a function that removes it. */
+/** Calls the listener after each change of the session. Returns a function that removes the listener. */
 export const onSessionChange = (listener: () => void): (() => void) => {
   listeners.add(listener);
   return () => listeners.delete(listener);
 };
 
-/** The service is where the console came from. */
+/** The service is at the URL from which the console was loaded. */
 const base = import.meta.env.BASE_URL.replace(/\/console\/$/, '');
 export const serviceUrl = `${location.origin}${base}`;
 
@@ -72,7 +74,7 @@ const clientFor = (current: string | (() => Promise<string>)): Client =>
     language: language(),
     allowHttp: true,
     retries: 1,
-    // For all attempts of a call together. The default of 15 s would end a call with a longer `timeoutMs` sooner.
+    // Applies to all attempts of a call together. The default of 15 s would cut off calls with a longer `timeoutMs`.
     deadlineMs: 30_000,
     fetch: noteRevision,
   });
@@ -83,23 +85,24 @@ async function noteRevision(url: string, init?: RequestInit): Promise<Response> 
   return response;
 }
 
-/** For questions about rights: the answer knows what this tab has changed, whichever node of the service gives it. */
+/** Input for reading rights. Whichever node responds, the result then includes the changes of this tab. */
 export const afterOwnChanges = (): { readonly minRevision?: string } =>
   revision === null ? {} : { minRevision: revision };
 
-/** Calls without a token: sign-in and renewal. */
+/** Returns a client without a token, for sign-in and renewal. */
 export const publicClient = (): Client =>
   createClient({ url: serviceUrl, language: language(), allowHttp: true, retries: 0 });
 
-/** Calls with the token of the session, which is renewed first if it ends soon. A client serves one read or change. */
+/** Returns a client with the token of the session, renewed if it is about to expire. Use a new client for each call. */
 export const client = (): Client => clientFor(token && !isOld(token) ? token.text : currentToken);
 
 const isOld = ({ steadyRenewAt, renewAt }: Token): boolean =>
   performance.now() >= steadyRenewAt || Date.now() >= renewAt;
 
 /**
- * A call with a password or a code in it, which is sent once, because a wrong one counts. A refusal of the token looks the
- * same, and did not even look at the password: then the call goes out once more, with a new token.
+ * Makes a call that contains a password or code, without retries, because wrong ones are counted. A rejected token
+ * causes the same error without the password being checked. In that case the call is made once more, with a new
+ * token.
  */
 export async function withProof<T>(call: (api: Api) => Promise<T>): Promise<T> {
   const { api } = clientFor(await currentToken());
@@ -120,11 +123,11 @@ async function currentToken(): Promise<string> {
   return token.text;
 }
 
-/** Takes the tokens of a sign-in, a renewal or a second factor. */
+/** Stores the tokens of a sign-in, a renewal or a second factor. */
 export function acceptTokens({ accessToken, expiresIn, mfaRequired = false }: Tokens): void {
   const userId = userOfToken(accessToken);
   if (state.kind === 'signedIn' && state.userId !== userId) {
-    // Another user: nothing of the former one may stay on the page.
+    // Another user has signed in, so nothing of the previous one may stay on the page.
     startOver();
     return;
   }
@@ -139,13 +142,13 @@ export function acceptTokens({ accessToken, expiresIn, mfaRequired = false }: To
 }
 
 /**
- * Work that replaces the refresh cookie, in one tab after the other. It must not renew in between, because a renewal waits
- * for the same lock. Over plain http browsers have no locks.
+ * Runs work that replaces the refresh cookie, in one tab at a time. The work must not call `renew`, which waits for
+ * the same lock. Over plain http browsers have no locks.
  */
 export const inTurn = async <T>(work: () => Promise<T>): Promise<T> =>
   'locks' in navigator ? navigator.locks.request(LOCK, work) : work();
 
-/** Gets new tokens by the cookie. Without a live session the state says so. */
+/** Requests new tokens with the cookie. If the session has ended, sets the state accordingly instead of throwing. */
 export function renew(): Promise<void> {
   renewal ??= inTurn(async () => acceptTokens(await publicClient().api.refreshSession({})))
     .catch((error: unknown) => {
@@ -153,7 +156,7 @@ export function renew(): Promise<void> {
         endSession();
         return;
       }
-      // The service does not answer: the session may live, and the next call tries again.
+      // The service can't be reached. The session may still be valid, and the next call tries again.
       if (state.kind === 'loading') set({ kind: 'signedOut' });
       throw error;
     })
@@ -163,12 +166,12 @@ export function renew(): Promise<void> {
   return renewal;
 }
 
-/** Whether the service refused the credential of a call. */
+/** Whether the service refused the credentials of a call. */
 export const isRefused = (error: unknown): boolean => error instanceof DoorwardError && error.status === 401;
 
 /**
- * Calls, and once more with a new token if the first was refused: a token gets too old while the machine sleeps, and a
- * sign-in in another tab replaces its session.
+ * Makes a call and, if the token was refused, makes it once more with a new token. A token can expire while the
+ * machine sleeps, and a sign-in in another tab replaces its session.
  */
 export async function inSession<T>(call: () => Promise<T>): Promise<T> {
   const before = token;
@@ -177,30 +180,31 @@ export async function inSession<T>(call: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (!before || !isRefused(error)) throw error;
     if (token === before) await renew();
-    // The words of the service, not ours, say why.
+    // The message of the service explains the reason better than one of ours.
     if (!token) throw error;
     return call();
   }
 }
 
-/** The service refused the token: the page stays, and a dialog asks for a new sign-in. */
+/** Called when the service refused the token. The page stays, and a dialog asks the user to sign in again. */
 export function endSession(): void {
   token = null;
   set(state.kind === 'signedIn' ? { ...state, missing: 'signIn' } : { kind: 'signedOut' });
 }
 
-/** The user has set up a second factor elsewhere, which this session has not given: a dialog asks for it. */
+/** Called when the user has set up a second factor elsewhere that this session lacks. A dialog asks for it. */
 export function demandSecondFactor(): void {
   if (state.kind === 'signedIn' && state.missing === null) set({ ...state, missing: 'secondFactor' });
 }
 
-/** Ends the session at the service, and forgets everything here and in other tabs. */
+/** Ends the session at the service, and discards everything in this tab and the others. */
 export async function signOut(): Promise<void> {
   try {
     const { api } = token ? clientFor(await currentToken()) : publicClient();
     await inTurn(() => api.logout({}));
   } catch {
-    // The session lives: to look signed out would leave the next person at this browser with it.
+    // The session is still valid. If the user seemed signed out, the next person at this browser would get the
+    // session.
     announce(common[language()].unreachable);
     return;
   }
@@ -208,17 +212,17 @@ export async function signOut(): Promise<void> {
   startOver();
 }
 
-/** A way to end the session that is left behind when the same user signs in again; null without one. */
+/** Returns a function that ends the current session after the same user has signed in again; null without a session. */
 export function formerSession(): (() => Promise<void>) | null {
   const former = token?.text;
   if (former === undefined) return null;
-  // Without cookies, because the cookie belongs to the new session then.
+  // Without cookies, because by then the cookie belongs to the new session.
   const calls = createClient({
     url: serviceUrl,
     token: former,
     allowHttp: true,
     retries: 0,
-    // It goes on while the page is replaced.
+    // With `keepalive`, the request continues while the page is replaced.
     fetch: (url, init) => fetch(url, { ...init, credentials: 'omit', keepalive: true }),
   });
   return () =>
@@ -228,7 +232,7 @@ export function formerSession(): (() => Promise<void>) | null {
     );
 }
 
-/** A new document: nothing that was read or typed stays in memory. */
+/** Reloads the console, so that nothing that was read or typed stays in memory. */
 function startOver(): void {
   token = null;
   revision = null;
@@ -239,11 +243,11 @@ function startOver(): void {
 
 channel.addEventListener('message', ({ data }) => {
   if (data === 'signedOut') startOver();
-  // Another tab signed in: this one has the same cookie, and perhaps another user now.
+  // Another tab has signed in. This tab has the same cookie, and may now have another user.
   if (data === 'signedIn') void renew().catch(() => undefined);
 });
 
-/** Lets the other tabs renew their session after a sign-in in this one. */
+/** Lets other tabs renew their sessions after a sign-in in this tab. */
 export function noteSignIn(): void {
   channel.postMessage('signedIn');
 }

@@ -1,4 +1,7 @@
-/** The user of an access token. The console trusts it no further than to choose what to show: the service decides. */
+/**
+ * Returns the user of an access token. It isn't verified, because it only determines what is shown; the service
+ * decides.
+ */
 export function userOfToken(token: string): string {
   const payload = (token.split('.')[1] ?? '').replace(/-/g, '+').replace(/_/g, '/');
   const bytes = Uint8Array.from(atob(payload), (character) => character.charCodeAt(0));

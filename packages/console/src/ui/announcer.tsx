@@ -27,9 +27,9 @@ const subscribe = (listener: () => void): (() => void) => {
 };
 
 /**
- * A live region for the results of actions: screen readers read them, and other people see them for a while. A dialog
- * makes everything outside of it inert, so each dialog has a region too, and only the topmost shows the text. When a
- * dialog closes, its text moves to the region below, which then reads it.
+ * A live region for the results of actions. Screen readers read the result aloud, and others see it for a few
+ * seconds. A dialog makes everything outside it inert, so each dialog has its own region, and only the topmost region
+ * shows the text. When a dialog closes, its text moves to the region below, which then reads it.
  */
 export function Announcer() {
   const id = useId();

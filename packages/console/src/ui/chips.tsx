@@ -3,7 +3,7 @@ import { common } from '../i18n/common.ts';
 import { formatNumber } from '../i18n/format.ts';
 import { useTexts } from '../i18n/language.ts';
 
-/** A short word about a row, or the name of another row that belongs to it. */
+/** A short label of a row, or the name of another row that belongs to it. */
 export function Chip({
   children,
   isBad = false,
@@ -18,7 +18,7 @@ export function Chip({
   );
 }
 
-/** Several of them; a dash stands for none. `limit`: how many are shown, with the number of the others. */
+/** Shows several chips, or a dash if there are none. With more than `limit`, the rest is only counted. */
 export function Chips({
   texts,
   isCode = false,
@@ -30,7 +30,7 @@ export function Chips({
 }) {
   const c = useTexts(common);
   if (texts.length === 0) return '–';
-  // To name all is shorter than to count one.
+  // One more chip takes less space than the text that counts it.
   const shown = texts.length > limit + 1 ? texts.slice(0, limit) : texts;
   return (
     <>

@@ -3,7 +3,7 @@ import { useTexts } from '../i18n/language.ts';
 import { common } from '../i18n/common.ts';
 import { announce } from './announcer.tsx';
 
-/** Copies a text, and says that it did. */
+/** A button that copies a text and confirms that it did. */
 export function CopyButton({
   text,
   label,
@@ -33,7 +33,7 @@ export function CopyButton({
   );
 }
 
-/** Over plain http there is no clipboard, and a browser may refuse it. */
+/** Copies a text. Returns false if the browser has no clipboard, as over plain http, or refuses to copy. */
 async function copied(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

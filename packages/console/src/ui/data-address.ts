@@ -1,4 +1,4 @@
-/** A file as a `data:` address, which operations take. */
+/** Reads a file as a `data:` URL, which API operations accept. */
 export const dataAddress = (file: File): Promise<string> =>
   new Promise((resolve, reject) => {
     const reader = new FileReader();

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { CopyButton } from './copy-button.tsx';
 
-/** What is known of a row or scope, by name. A fact without a value is left out. */
+/** Lists labeled facts about a row or scope. Facts without a value are left out. */
 export function Facts({
   facts,
 }: {
@@ -21,7 +21,7 @@ export function Facts({
   );
 }
 
-/** A text that others need exactly, such as an id. */
+/** Shows a text with a copy button, because it is needed exactly, such as an id. */
 export function Exact({ text, label }: { readonly text: string; readonly label?: string }) {
   return (
     <>

@@ -1,6 +1,6 @@
 import { useId, type ReactNode } from 'react';
 
-/** A label with its control, a hint, and the problem that the check found. */
+/** A form control with its label, a hint, and the problem with its value. */
 export function Field({
   label,
   hint,
@@ -10,7 +10,7 @@ export function Field({
   readonly label: string;
   readonly hint?: string | undefined;
   readonly problem?: string | undefined;
-  /** Gets the attributes that tie the control to its label and texts. */
+  /** Renders the control. The attributes connect it to its label, hint and problem. */
   readonly children: (attributes: {
     readonly id: string;
     readonly 'aria-describedby'?: string;

@@ -4,7 +4,7 @@ import { useTexts } from '../i18n/language.ts';
 
 const SKELETON_AFTER_MS = 150;
 
-/** Grey lines while something loads; not for what comes at once. */
+/** Gray lines while something loads. Shown only after a moment, so that fast responses don't flicker. */
 export function Skeleton({ rows = 6 }: { readonly rows?: number }) {
   const t = useTexts(common);
   const [isLate, setLate] = useState(false);
@@ -22,7 +22,7 @@ export function Skeleton({ rows = 6 }: { readonly rows?: number }) {
   );
 }
 
-/** A list without rows: what would be in it, and how the first one comes. */
+/** Shown instead of an empty list: says what it would contain, and how to add the first row. */
 export function Empty({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
   return (
     <div className="empty">

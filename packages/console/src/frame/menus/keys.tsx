@@ -12,13 +12,13 @@ interface Handlers {
   readonly onPage: (name: string) => void;
 }
 
-/** How long `g` waits for its letter. */
+/** How long the console waits for a letter after `g`. */
 const LETTER_MS = 1500;
 
 const isField = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && target.closest('input, textarea, select, [contenteditable]') !== null;
 
-/** The keys of the whole console. None fires in a field or in a dialog, but the palette opens from everywhere. */
+/** Handles the keyboard shortcuts. None works while a dialog is open; in form fields only the palette's works. */
 export function useKeys(handlers: Handlers): void {
   const current = useRef(handlers);
   useEffect(() => {

@@ -6,7 +6,7 @@ import { pagesOf } from '../../pages/pages.ts';
 import type { Scope } from '../../scopes/scope.ts';
 import { useRights } from '../../scopes/use-scope.ts';
 
-/** The pages of a scope that the user may read, below headings. */
+/** The pages of a scope that the user may read, grouped under headings. */
 export function Navigation({ scope }: { readonly scope: Scope }) {
   const { can } = useRights(scope);
   const language = useLanguage();

@@ -16,7 +16,7 @@ interface Place {
   readonly go: () => unknown;
 }
 
-/** Goes anywhere by name: pages of this scope, and other scopes. */
+/** Finds pages of this scope and other scopes by name, and opens them. */
 export function Palette({ scope, onClose }: { readonly scope: Scope | null; readonly onClose: () => void }) {
   const t = useTexts(frameTexts);
   const c = useTexts(common);

@@ -3,7 +3,7 @@ import { isSameScope, type Scope } from '../../scopes/scope.ts';
 import { useScopes } from '../../scopes/use-scopes.ts';
 import { frameTexts } from '../texts/frame-texts.ts';
 
-/** Where one is; opens the list of everywhere else. */
+/** A button that shows the current scope. It opens the palette, which lists the others. */
 export function ScopeSwitcher({
   scope,
   onOpen,

@@ -1,6 +1,6 @@
 import { readSetting, writeSetting } from '../../settings.ts';
 
-/** Light, dark, or as the system has it. */
+/** `system` follows the setting of the operating system. */
 export const themes = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof themes)[number];
 

@@ -14,7 +14,7 @@ import { signOut } from '../../session/session.ts';
 import { frameTexts } from '../texts/frame-texts.ts';
 import { setTheme, theme, themes, type Theme } from './theme.ts';
 
-/** Who is signed in, their own pages, the look, and the way out. */
+/** The menu of the signed-in user: their own pages, language, theme and sign-out. */
 export function UserMenu() {
   const t = useTexts(frameTexts);
   const language = useLanguage();
@@ -22,7 +22,7 @@ export function UserMenu() {
   const [look, setLook] = useState<Theme>(theme);
   const { pathname } = useLocation();
   return (
-    // A new page closes the menu, and so do Escape and a step out of it.
+    // The key closes the menu when the page changes. Escape and moving the focus out of it close it too.
     <details
       key={pathname}
       className="user-menu"

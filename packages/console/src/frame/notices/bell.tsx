@@ -9,8 +9,8 @@ export const unreadKey = ['Notification', 'unread'] as const;
 const EVERY_MS = 60_000;
 
 /**
- * How many notifications the user has not read; asked for once a minute and when they come back to the tab. A session that is
- * bound to an organization may not read them.
+ * Shows how many notifications the user hasn't read. Checks once a minute, and when the user returns to the tab. A
+ * session that is bound to an organization may not read notifications.
  */
 export function Bell() {
   const t = useTexts(frameTexts);

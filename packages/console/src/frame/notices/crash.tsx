@@ -24,7 +24,7 @@ const texts: Texts<{ readonly title: string; readonly text: string; readonly rel
   },
 };
 
-/** Shown in place of a page whose code failed. Nothing of the failure leaves the browser. */
+/** Shown instead of a page whose code failed. No report of the error leaves the browser. */
 export class Crash extends Component<{ readonly children: ReactNode }, { readonly isBroken: boolean }> {
   override state = { isBroken: false };
   static getDerivedStateFromError = (): { readonly isBroken: boolean } => ({ isBroken: true });

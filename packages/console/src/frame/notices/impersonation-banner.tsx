@@ -44,7 +44,7 @@ const texts: Texts<BannerTexts> = {
 
 const INSTALLATION = { tenant: 'installation', id: '00000000-0000-0000-0000-000000000000' } as const;
 
-/** Ends an impersonation. That it ended before, by its user or by time, is no error. */
+/** Ends an impersonation. Ignores the error if the impersonation has already ended. */
 async function end(api: Api, id: string): Promise<void> {
   try {
     await api.endImpersonation({ scope: INSTALLATION, id });
@@ -53,7 +53,7 @@ async function end(api: Api, id: string): Promise<void> {
   }
 }
 
-/** Says for whom an operator has a token while it lives, and ends it. */
+/** Shows whom the operator's impersonation token acts for, as long as it is valid, and lets the operator end it. */
 export function ImpersonationBanner() {
   const t = useTexts(texts);
   useTicks();

@@ -3,7 +3,7 @@ import { common } from '../../i18n/common.ts';
 import { useTexts } from '../../i18n/language.ts';
 import { frameTexts } from '../texts/frame-texts.ts';
 
-/** The same for what does not exist and for what the user may not know of. */
+/** Shown both for what doesn't exist and for what the user may not see, so that it doesn't reveal which is the case. */
 export function NotFound() {
   const t = useTexts(common);
   const f = useTexts(frameTexts);

@@ -35,10 +35,10 @@ const texts: Texts<OtherWaysTexts> = {
   },
 };
 
-/** Where a failed sign-in on the pages of the service says so, in the address of the console. */
+/** The search parameter with which the service reports a failed sign-in to the console. */
 const FAILURE = 'error';
 
-/** The page that is shown, as an address to come back to. */
+/** Returns the URL of the current page, to return to after the sign-in. */
 function here(): string {
   const url = new URL(location.href);
   url.hash = '';
@@ -46,13 +46,13 @@ function here(): string {
   return url.href;
 }
 
-/** Leads to the sign-in pages of the service, and from there back to this page. */
+/** A link to the sign-in pages of the service, which redirect back to this page. */
 export function OtherWays({
   label,
   email,
 }: {
   readonly label: 'any' | 'organization';
-  /** The address with which the form begins; absent: that of the user. */
+  /** The email address to fill in. Default: the one of the user, if it is known. */
   readonly email?: string;
 }) {
   const t = useTexts(texts);
@@ -62,7 +62,7 @@ export function OtherWays({
   return <a href={`${serviceUrl}/api/auth/sign-in?${query.toString()}`}>{t[label]}</a>;
 }
 
-/** What became of a sign-in on those pages that led back here; nothing if it succeeded. */
+/** Shows that a sign-in on the pages of the service has failed; nothing if it succeeded. */
 export function FailedSignIn() {
   const t = useTexts(texts);
   return (

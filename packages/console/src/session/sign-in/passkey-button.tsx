@@ -11,7 +11,7 @@ const texts: Texts<{ readonly signIn: string; readonly confirm: string }> = {
   fr: { signIn: 'Se connecter avec une clé d’accès', confirm: 'Confirmer avec une clé d’accès' },
 };
 
-/** Signs in with a passkey, or gives it as the second factor. Absent where the browser has no passkeys. */
+/** Signs in with a passkey, or uses one as the second factor. Hidden if the browser doesn't support passkeys. */
 export function PasskeyButton({ act, onDone }: { readonly act: Act; readonly onDone?: () => void }) {
   const t = useTexts(texts);
   const use = useMutation({

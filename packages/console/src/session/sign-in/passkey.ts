@@ -2,8 +2,8 @@ import type { components } from '@doorward/node/client';
 import { language, type Texts } from '../../i18n/language.ts';
 
 /*
- * The browser's dialogs for passkeys (WebAuthn). The bytes are converted here, because not all browsers and password
- * managers do it.
+ * The browser's dialogs for passkeys (WebAuthn). Bytes are converted here, because not all browsers and password
+ * managers support the built-in conversion.
  */
 
 type Creation = components['schemas']['PasskeyCreation']['publicKey'];
@@ -29,10 +29,10 @@ const failures: Texts<{ readonly unused: string; readonly kept: string }> = {
   },
 };
 
-/** Whether the browser has passkeys at this address: it needs https or localhost. */
+/** Whether the browser supports passkeys on this page, which requires https or localhost. */
 export const hasPasskeys = (): boolean => 'PublicKeyCredential' in window;
 
-/** Has the browser make a passkey. @throws an error with a text for people */
+/** Asks the browser to create a passkey. @throws an error with a text for the user */
 export async function makePasskey({ challenge, user, excludeCredentials, ...rest }: Creation) {
   const publicKey = {
     ...rest,
@@ -42,7 +42,7 @@ export async function makePasskey({ challenge, user, excludeCredentials, ...rest
   } as PublicKeyCredentialCreationOptions;
   const { id, response } = await chosen(navigator.credentials.create({ publicKey }));
   const { clientDataJSON, attestationObject } = response as AuthenticatorAttestationResponse;
-  // Some browsers do not say it.
+  // Some browsers don't implement `getTransports`.
   const transports = (response as Partial<AuthenticatorAttestationResponse>).getTransports?.() ?? [];
   const sent = {
     clientDataJSON: toText(clientDataJSON),
@@ -52,7 +52,7 @@ export async function makePasskey({ challenge, user, excludeCredentials, ...rest
   return { id, rawId: id, type: 'public-key' as const, response: sent };
 }
 
-/** Has the user choose a passkey, and the browser use it. @throws an error with a text for people */
+/** Asks the user to choose a passkey, and signs the challenge with it. @throws an error with a text for the user */
 export async function askForPasskey({ challenge, rpId, timeout }: Request) {
   const publicKey = { challenge: toBytes(challenge), rpId, timeout, userVerification: 'preferred' as const };
   const { id, response } = await chosen(navigator.credentials.get({ publicKey }));

@@ -7,7 +7,7 @@ import { PasskeyButton } from './passkey-button.tsx';
 import { acceptTokens, inTurn, isRefused, withProof } from '../session.ts';
 import { sessionTexts } from '../session-texts.ts';
 
-/** Asks for a code of the authenticator app, a recovery code, or a passkey. */
+/** Asks for a code from the authenticator app, a recovery code, or a passkey. */
 export function SecondFactor({ onDone }: { readonly onDone: () => void }) {
   const t = useTexts(sessionTexts);
   const [code, setCode] = useState('');

@@ -12,8 +12,8 @@ import { sessionTexts } from '../session-texts.ts';
 type Mode = 'signIn' | 'register' | 'reset';
 
 /**
- * Sign-in with an address and a password, or a passkey; for the first time, and when the password is forgotten. `isAgain`: over a page
- * that goes on afterwards.
+ * The form to sign in with email address and password or a passkey, to register, and to reset a forgotten password.
+ * With `isAgain` it is shown over a page that continues afterwards.
  */
 export function SignIn({
   isAgain = false,
@@ -170,7 +170,7 @@ const acts: Readonly<
       provider: 'email',
       providerId: email,
       providerData: { password },
-      // An account of this type holds organizations too.
+      // An account of type `organization` can also contain organizations.
       type: 'organization',
       ...(name ? { name } : {}),
     });

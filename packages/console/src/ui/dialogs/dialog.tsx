@@ -4,8 +4,8 @@ import { common } from '../../i18n/common.ts';
 import { Announcer } from '../announcer.tsx';
 
 /**
- * A modal dialog of the browser: it keeps the focus, closes with Escape and gives the focus back. While `isLocked` it
- * closes neither by Escape nor by its button.
+ * A modal dialog. It traps the focus, closes with Escape, and returns the focus when it closes. While `isLocked` is
+ * set, neither Escape nor its button closes it.
  */
 export function Dialog({
   title,
@@ -26,15 +26,15 @@ export function Dialog({
   useEffect(() => {
     const element = dialog.current;
     if (element && !element.open) element.showModal();
-    // The browser chooses the first button, which closes the dialog; whoever opens a form wants to type. An address that
-    // is filled in already needs no typing.
+    // By default the browser focuses the first button, which closes the dialog. Focuses the first field instead,
+    // because users open a form to type; an email field that is already filled in is skipped.
     const fields = [...(element?.querySelectorAll<HTMLInputElement>('input, textarea, select') ?? [])];
     (fields.find(({ type, value }) => type !== 'email' || value === '') ?? fields[0])?.focus();
     return () => element?.close();
   }, []);
   useEffect(() => {
     if (!isLocked) return;
-    // A second Escape would close it, and a third the one below.
+    // The browser would close this dialog at a second Escape, and the dialog below at a third.
     const keep = (event: KeyboardEvent): void => {
       if (event.key === 'Escape') event.preventDefault();
     };
@@ -47,16 +47,16 @@ export function Dialog({
       className={isWide ? 'dialog wide' : 'dialog'}
       aria-labelledby={heading}
       onCancel={(event) => {
-        // React also tells the dialogs around the one that is cancelled.
+        // React also calls this handler for the dialogs around the one that is canceled.
         if (event.target !== event.currentTarget) return;
         event.preventDefault();
         if (!isLocked) onClose();
       }}
       onClose={(event) => {
-        // Browsers close a dialog at the second Escape, whatever we answer to the first.
+        // Browsers close a dialog at the second Escape, even if the first one was prevented.
         if (event.target !== dialog.current || dialog.current.open) return;
         if (!isLocked) onClose();
-        // Whoever keeps it, perhaps with a question in it, keeps it open.
+        // If the parent still renders the dialog, for example to ask a question in it, the dialog is opened again.
         setTimeout(() => dialog.current?.open === false && dialog.current.showModal());
       }}
     >

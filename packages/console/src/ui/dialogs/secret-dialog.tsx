@@ -5,14 +5,14 @@ import { CopyButton } from '../copy-button.tsx';
 import { Dialog } from './dialog.tsx';
 import { secretTexts } from './secret-texts.ts';
 
-/** A secret that is shown once. The dialog closes after it was copied or downloaded and the user says that they stored it. */
+/** Shows a secret once. Closes when the user has copied or downloaded it, and confirms that they stored it. */
 export function SecretDialog({
   title,
   name,
   secret,
   onClose,
 }: {
-  /** What it is; without it a secret. */
+  /** The kind of secret. Default: a general title. */
   readonly title?: string | undefined;
   readonly name: string;
   readonly secret: string;

@@ -3,7 +3,7 @@ import { common } from '../../i18n/common.ts';
 import { formatNumber } from '../../i18n/format.ts';
 import { useTexts } from '../../i18n/language.ts';
 
-/** Below a list: how many rows there are, the way to more of them, and what can be done with those shown. */
+/** The line below a list: the number of rows, a button to load more, and actions on the rows that are shown. */
 export function ListFoot({
   list,
   children,

@@ -5,12 +5,12 @@ import { common } from '../../i18n/common.ts';
 export interface Column<R> {
   readonly key: string;
   readonly label: string;
-  /** The name by which the API sorts; without it the column does not sort. */
+  /** The field by which the API sorts this column. Without it the column can't be sorted. */
   readonly sortField?: string;
   readonly cell: (row: R) => ReactNode;
-  /** All of it, where the cell shows only the beginning. */
+  /** The full content, if the cell shows only the beginning. */
   readonly full?: (row: R) => ReactNode;
-  /** The cell in a download. Needed where the cell is more than a text. */
+  /** The text of the cell in a download. Needed if the cell isn't plain text. */
   readonly text?: (row: R) => string;
 }
 
@@ -19,16 +19,16 @@ export interface Sort {
   readonly isDescending: boolean;
 }
 
-/** Rows that the user has chosen, for what can be done with several at once. */
+/** The rows that the user has selected, for operations on several rows. */
 interface Selection {
   readonly ids: ReadonlySet<string>;
-  /** The same function at each rendering, so that rows which did not change are not rendered again. */
+  /** Must be the same function at each render, so that unchanged rows aren't rendered again. */
   readonly onToggle: (ids: readonly string[], isSelected: boolean) => void;
 }
 
 /**
- * Rows under headings; on a narrow screen each row is a card. `j`, `k` and the arrows move between rows, Enter opens the
- * link of a row.
+ * A table; on a narrow screen each row becomes a card. `j`, `k` and the arrow keys move between rows, and Enter opens
+ * the link of a row.
  */
 export function Table<R extends { readonly id: string }>({
   label,
@@ -44,7 +44,7 @@ export function Table<R extends { readonly id: string }>({
   readonly rows: readonly R[];
   readonly sort?: Sort | null;
   readonly onSort?: (sort: Sort) => void;
-  /** What a box that selects a row is called. */
+  /** Returns the name of a row for the label of its checkbox. */
   readonly nameOf?: (row: R) => string;
   readonly selection?: Selection | undefined;
 }) {
@@ -140,7 +140,7 @@ function PlainRow<R extends { readonly id: string }>({
       )}
       {columns.map((column) => (
         <td key={column.key} data-label={column.label}>
-          {/* One box, so that a card has its label and its value beside each other. */}
+          {/* A single element, so that the label and the value are next to each other in a card. */}
           <div>{column.cell(row)}</div>
         </td>
       ))}
@@ -148,7 +148,7 @@ function PlainRow<R extends { readonly id: string }>({
   );
 }
 
-/** `memo` forgets that the component is generic. */
+/** `memo` loses the type parameter of the component, so the cast restores it. */
 const TableRow = memo(PlainRow) as typeof PlainRow;
 
 const moves: Readonly<Record<string, number>> = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 };

@@ -21,5 +21,5 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** Renders again every few seconds, because an age grows while one looks at it. One timer for all ages of a page. */
+/** Renders again every ten seconds, so that relative times stay correct. All components share one timer. */
 export const useTicks = (): number => useSyncExternalStore(subscribe, () => ticks);

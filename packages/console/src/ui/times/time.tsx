@@ -2,7 +2,7 @@ import { formatDateTime, formatRelative } from '../../i18n/format.ts';
 import { useLanguage } from '../../i18n/language.ts';
 import { useTicks } from './clock.ts';
 
-/** A time as people say it; the exact one stands in the title. */
+/** Shows a relative time, with the exact time in its tooltip. */
 export function Time({ iso }: { readonly iso: string | null }) {
   useLanguage();
   useTicks();
