@@ -1,11 +1,11 @@
 import type { Page } from './page.ts';
 import { sections, type Section } from './sections.ts';
 
-/** Those pages that are offered to people who hold these permissions, in the order of their sections. */
+/** Returns the pages for which the user has the permissions, in the order of their sections. */
 export const offeredPages = (pages: readonly Page[], can: (permission: string) => boolean): readonly Page[] =>
   offeredSections(pages, can).flatMap((section) => section.pages);
 
-/** The same below their headings; a section without a page is left out. */
+/** Returns these pages grouped by section, without empty sections. */
 export function offeredSections(
   pages: readonly Page[],
   can: (permission: string) => boolean,

@@ -4,19 +4,19 @@ import type { Tenant } from '../scopes/scope.ts';
 
 /** A page of a scope. */
 export interface Page {
-  /** Its part of the address. */
+  /** The part of the URL that names the page. */
   readonly name: string;
   readonly label: Readonly<Record<Language, string>>;
   readonly tenants: readonly Tenant[];
-  /** The permissions without which it is not offered; none: everybody sees it. */
+  /** The permissions that are needed. Without them the page isn't offered; if there are none, everyone sees it. */
   readonly needs: readonly string[];
-  /** After `g`, the key that opens it. */
+  /** The key that opens the page after `g`. */
   readonly key?: string;
   readonly Component: LazyExoticComponent<ComponentType>;
 }
 
-/** The pages of the scope that the address names. */
+/** The pages of the scope in the URL. */
 export const PagesContext = createContext<readonly Page[]>([]);
 
-/** For pages that show others: the list of pages imports them all, so they cannot import the list. */
+/** Returns the pages of the scope. Pages use this hook, because the list of all pages imports them. */
 export const usePages = (): readonly Page[] => useContext(PagesContext);

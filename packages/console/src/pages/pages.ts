@@ -23,7 +23,7 @@ const page = (
   ...(key === undefined ? {} : { key }),
 });
 
-/** In each section of the navigation, pages stand in this order. Each is a chunk of its own. */
+/** All pages, in their order within the sections of the navigation. Each page is a chunk of its own. */
 const pages: readonly Page[] = [
   page(
     'overview',

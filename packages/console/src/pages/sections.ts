@@ -1,8 +1,8 @@
 import type { Texts } from '../i18n/language.ts';
 
-/** Pages of the navigation that belong together, by their names. */
+/** A group of pages in the navigation. */
 export interface Section {
-  /** Null: the first one needs no heading. */
+  /** null for the first section, which needs no heading. */
   readonly heading: Texts<string> | null;
   readonly names: readonly string[];
 }

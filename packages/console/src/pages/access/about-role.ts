@@ -1,7 +1,7 @@
 import { language } from '../../i18n/language.ts';
 import { builtInRoles } from './built-in-roles.ts';
 
-/** What a role is for: its own description, or what we say of a built-in one. Without both, the groups that it holds. */
+/** Describes a role: our text for a built-in role, otherwise its own description, otherwise the names of its groups. */
 export const aboutRole = ({
   name,
   description,

@@ -1,6 +1,6 @@
 import type { Texts } from '../../i18n/language.ts';
 
-/** What the built-in roles are for, by their name: the service keeps no text about them. */
+/** Descriptions of the built-in roles by name, because the service has none. */
 export const builtInRoles: Texts<Readonly<Record<string, string>>> = {
   en: {
     'Account Owner': 'Everything in the account and its projects; makes organizations.',

@@ -13,7 +13,7 @@ type Permission = components['schemas']['Permission'];
 
 const relations = ['tags' as const];
 
-/** Resources with their actions: whoever makes a permission has to name one of them. */
+/** Lists resources with their actions, because a new permission must name one of these actions. */
 const resourcesWithActions: ChoiceSource = async (api, input) => {
   const { items } = await api.resources({ ...input, limit: 100, sortField: 'createdAt', sortOrder: 'DESC' });
   return items.map(({ id, slug, actions }) => ({ id, name: `${slug}: ${actions.join(', ')}` }));
@@ -67,7 +67,7 @@ const permissions: Entity<Permission, PermissionTexts> = {
       },
       { kind: 'text', name: 'action', label: t.action, hint: t.actionHint, isRequired: true, initial: '' },
     ),
-    // Without a name the service takes `resource:action`.
+    // If the name is missing, the service uses `resource:action`.
     {
       kind: 'text',
       name: 'name',

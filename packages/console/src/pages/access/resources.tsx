@@ -14,7 +14,7 @@ type Resource = components['schemas']['Resource'];
 
 const relations = ['tags' as const];
 
-/** An organization has the built-in resources only: it reads them, and its projects define their own. */
+/** The resources of an organization: only built-in ones, which can't be changed. Projects define their own. */
 const shown: Entity<Resource, ResourceTexts> = {
   noun: 'Resource',
   texts: resourceTexts,

@@ -6,7 +6,7 @@ import { tagChoices } from './choices.ts';
 
 type Tag = Pick<components['schemas']['Tag'], 'id' | 'name' | 'color'>;
 
-/** The colour as a dot. A picture takes it as an attribute, which the content security policy allows. */
+/** Shows a color as a dot. SVG takes the color as an attribute, which the content security policy allows. */
 export const ColorDot = ({ color }: { readonly color: string }) => (
   <svg className="dot" viewBox="0 0 10 10" aria-hidden="true">
     <circle cx="5" cy="5" r="4.5" fill={color} />
@@ -22,7 +22,7 @@ const TagChips = ({ tags }: { readonly tags: readonly Tag[] }) =>
         </span>
       ));
 
-/** The tags of rows, in a list. */
+/** A list column with the tags of a row. */
 export const tagsColumn = <R extends { readonly tags?: readonly Tag[] }>(c: Common): Column<R> => ({
   key: 'tags',
   label: c.tags,
@@ -30,7 +30,7 @@ export const tagsColumn = <R extends { readonly tags?: readonly Tag[] }>(c: Comm
   cell: ({ tags = [] }) => <TagChips tags={tags} />,
 });
 
-/** The tags of a row, in its form. They give no rights. */
+/** A form field for the tags of a row. It is harmless, because tags don't grant permissions. */
 export const tagsField = (c: Common, tags: readonly Tag[] = []): FormField => ({
   kind: 'rows',
   name: 'tagIds',

@@ -54,7 +54,7 @@ const texts: Texts<TagTexts> = {
   },
 };
 
-/** Names that every browser knows. */
+/** Color names that all browsers support. */
 const colors = [
   'gray',
   'red',

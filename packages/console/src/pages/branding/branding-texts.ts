@@ -1,6 +1,6 @@
 import type { Texts } from '../../i18n/language.ts';
 
-/** Of the field for a colour. */
+/** Texts of the color field. */
 export interface ColourTexts {
   readonly colorHint: string;
   readonly colorProblem: string;
@@ -36,7 +36,7 @@ interface BrandingTexts {
   readonly light: string;
   readonly dark: string;
   readonly elsewhere: string;
-  /** What the pages and the mail say. `{name}`: that of the app or the organization. */
+  /** Texts on the previewed pages and in the mail. `{name}` is the name of the app or organization. */
   readonly signIn: string;
   readonly address: string;
   readonly next: string;

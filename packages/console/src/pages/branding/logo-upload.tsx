@@ -4,7 +4,7 @@ import { useTexts } from '../../i18n/language.ts';
 import { brandingTexts } from './branding-texts.ts';
 import { isUploaded } from './logo.ts';
 
-/** The uploaded logo of an app or an organization, a new one, and none. */
+/** Lets the user upload, replace and remove the logo of an app or organization. */
 export function LogoUpload({
   logoUrl,
   of,

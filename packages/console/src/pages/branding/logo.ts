@@ -1,3 +1,3 @@
-/** Whether the service itself serves the logo. */
+/** Whether a logo was uploaded, so that the service itself serves it. */
 export const isUploaded = (logoUrl: string | null | undefined): logoUrl is string =>
   logoUrl?.includes('/api/pictures/') ?? false;

@@ -12,7 +12,7 @@ import { brandingTexts } from './branding-texts.ts';
 import { colourOf } from './colour-field.ts';
 import { isUploaded } from './logo.ts';
 
-/** What an app or an organization looks like. A colour that is not typed to its end counts as none. */
+/** The branding of an app or organization. An incomplete color counts as none. */
 interface Brand {
   readonly name: string;
   readonly colour: unknown;
@@ -21,7 +21,7 @@ interface Brand {
 
 const schemeNames = ['light', 'dark'] as const;
 
-/** The variables of a hosted page, as its style sheet and that of the colour set them. */
+/** The CSS variables of a hosted page, with the default colors or the color of the brand. */
 function pageVariables(scheme: Scheme, colour: string | null): CSSProperties {
   const { ink, soft, line, card, button, buttonInk, buttonEdge } = schemes[scheme];
   const own = colour === null ? null : buttonColours(colour);
@@ -36,7 +36,7 @@ function pageVariables(scheme: Scheme, colour: string | null): CSSProperties {
   } as CSSProperties;
 }
 
-/** Looks like a page, but its buttons and fields do nothing, so a screen reader gets a picture with a label. */
+/** Looks like a page, but its buttons and fields do nothing, so screen readers get an image with a label. */
 const Card = ({
   label,
   variables,
@@ -58,7 +58,7 @@ const Previews = ({ title, children }: { readonly title: string; readonly childr
   </figure>
 );
 
-/** The first page of the sign-in to an app, in both colour schemes. */
+/** Previews the first sign-in page of an app, in both color schemes. */
 export function SignInPreview({ name, colour, logoUrl }: Brand) {
   const t = useTexts(brandingTexts);
   const [initial = ''] = name;
@@ -95,7 +95,7 @@ export function SignInPreview({ name, colour, logoUrl }: Brand) {
   );
 }
 
-/** The same preview, from the values of a form. */
+/** Previews the sign-in page with the values of a form. */
 export const signInPreviewOf = ({ name, primaryColor, logoUrl }: Values) => (
   <SignInPreview
     name={String(name) || '…'}
@@ -104,7 +104,7 @@ export const signInPreviewOf = ({ name, primaryColor, logoUrl }: Values) => (
   />
 );
 
-/** An invitation by mail, which is light everywhere. */
+/** Previews an invitation by mail. Mails have no dark color scheme. */
 export function InvitationPreview({ name, colour, logoUrl }: Brand) {
   const t = useTexts(brandingTexts);
   const { ground, ink, edge, title } = mailColours(colourOf(colour));
@@ -129,7 +129,7 @@ export function InvitationPreview({ name, colour, logoUrl }: Brand) {
   );
 }
 
-/** The organization where a person chooses for which they sign in: with its logo, without its colour. */
+/** Previews the organization in the list where users choose an organization to sign in for. It shows no color. */
 export function ChoicePreview({ name, logoUrl }: Omit<Brand, 'colour'>) {
   const t = useTexts(brandingTexts);
   return (

@@ -2,13 +2,13 @@ import { useSyncExternalStore } from 'react';
 import type { Scope } from '../../scopes/scope.ts';
 
 /*
- * The link that the service prints at its first start: `/console/first-user#token=…&passwordMinLength=12`. The page
- * takes the token out of the address immediately, so neither the browser's history nor a copied address contains it,
- * and keeps it only in memory.
+ * The link that the service prints when it starts for the first time:
+ * `/console/first-user#token=…&passwordMinLength=12`. The page immediately removes the token from the URL, so that
+ * neither the browser's history nor a copied URL contains it, and keeps it only in memory.
  */
 
 interface FirstUserLink {
-  /** Null: the page was opened without the link, or loaded again. */
+  /** null if the page was opened without the link, or was reloaded. */
   readonly token: string | null;
   readonly passwordMinLength: number;
 }
@@ -20,7 +20,7 @@ let link: FirstUserLink = { token: null, passwordMinLength: DEFAULT_MIN_LENGTH }
 let account: Scope | null = null;
 const listeners = new Set<() => void>();
 
-/** Whether the address is that of the page for the first user. */
+/** Whether the URL is that of the page for the first user. */
 export const isFirstUserPage = (): boolean => location.pathname.replace(/\/$/, '') === path;
 
 function takeLink(): void {
@@ -35,7 +35,7 @@ function takeLink(): void {
 }
 
 takeLink();
-// A link that is pasted over the same page loads nothing: only the fragment changes.
+// Pasting a link on this page doesn't load the page again, because only the fragment of the URL changes.
 addEventListener('hashchange', takeLink);
 
 const subscribe = (listener: () => void): (() => void) => {
@@ -43,14 +43,14 @@ const subscribe = (listener: () => void): (() => void) => {
   return () => listeners.delete(listener);
 };
 
-/** The link with which the page was opened, as React state. */
+/** Returns the link with which the page was opened, as React state. */
 export const useFirstUserLink = (): FirstUserLink => useSyncExternalStore(subscribe, () => link);
 
-/** The first user exists: the link is worth nothing, and the console goes on with their account. */
+/** Called when the first user exists. Forgets the token, which is now useless, and remembers the user's account. */
 export function settleFirstUser(scope: Scope | null): void {
   link = { ...link, token: null };
   account = scope;
 }
 
-/** The account of the first user; null until they exist. */
+/** Returns the account of the first user; null until the user exists. */
 export const accountOfFirstUser = (): Scope | null => account;

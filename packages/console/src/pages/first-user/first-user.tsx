@@ -12,11 +12,11 @@ import { firstUserTexts } from './first-user-texts.ts';
 const empty = { name: '', email: '', password: '' };
 type Values = typeof empty;
 
-/** Creates the first user of an installation, for whom has the link that the service prints. */
+/** Creates the first user of an installation. This needs the link that the service prints. */
 export default function FirstUser() {
   const t = useTexts(firstUserTexts);
   const { token } = useFirstUserLink();
-  // With a new link the page begins anew.
+  // The key resets the form for a new link.
   if (token) return <FirstUserForm key={token} token={token} />;
   return (
     <Explanation title={t.title}>
@@ -33,7 +33,7 @@ function FirstUserForm({ token }: { readonly token: string }) {
   const [isShown, setShown] = useState(false);
   const create = useMutation({
     mutationFn: () =>
-      // An account of this type holds organizations too.
+      // An account of type `organization` can also contain organizations.
       publicClient().api.createFirstUser({ ...values, token, type: 'organization', locale: language() }),
     onSuccess: (signIn) => {
       const [account] = signIn.accounts;
@@ -109,7 +109,7 @@ function FirstUserForm({ token }: { readonly token: string }) {
   );
 }
 
-/** `isAnswer`: it replaces the form, so the focus moves to it. */
+/** With `isAnswer` the explanation replaces the form, so it receives the focus. */
 function Explanation({
   title,
   isAnswer = false,
@@ -133,7 +133,7 @@ function Explanation({
   );
 }
 
-/** What the service says: about the whole, and about single fields. */
+/** Returns the code of an error, and its messages by field. */
 function refusalOf(error: unknown): {
   readonly code: string | undefined;
   readonly problems: ReadonlyMap<string, string>;

@@ -7,11 +7,11 @@ import { grantTexts } from './grant-texts.ts';
 
 type Grant = components['schemas']['ProjectGrant'];
 
-/** The reason is not needed, and an empty one is none. */
+/** Leaves out an empty reason, because the reason is optional. */
 const withReason = ({ reason, ...input }: Values): Values =>
   typeof reason === 'string' && reason.trim() ? { ...input, reason } : input;
 
-/** What the owner can do to a customer, by the state of the grant. */
+/** What the owner of the project can do with a grant, depending on its status. */
 export function CustomerActions({ grant }: { readonly grant: Grant }) {
   const t = useTexts(grantTexts);
   const { can } = useRights(useScope());

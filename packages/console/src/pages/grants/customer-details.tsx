@@ -13,7 +13,7 @@ type Grant = components['schemas']['ProjectGrant'];
 
 const SHOWN = 50;
 
-/** What the owner sees of a customer: numbers, and who has roles. */
+/** Shows the owner of the project how many keys a customer has, and which users have roles. */
 export function CustomerDetails({ grant }: { readonly grant: Grant }) {
   const t = useTexts(grantTexts);
   const scope = useScope();

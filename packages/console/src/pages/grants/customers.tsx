@@ -12,7 +12,7 @@ import { grantTexts, type GrantTexts } from './grant-texts.ts';
 
 type Grant = components['schemas']['ProjectGrant'];
 
-/** Built-in roles are of the owner alone: a customer gives only those of the project itself. */
+/** Lists the project's own roles, because customers can't assign built-in roles. */
 const ownRoles: ChoiceSource = async (api, input) =>
   (await api.roles({ ...input, isSystem: false, limit: 100 })).items.map(roleChoice);
 

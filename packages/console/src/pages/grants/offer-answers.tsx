@@ -4,13 +4,13 @@ import { useRights, useScope } from '../../scopes/use-scope.ts';
 import { Act } from '../keys/act.tsx';
 import { grantedTexts } from './granted-texts.ts';
 
-/** The token of an offer, from the link in its mail or alone. */
+/** Returns the token of an offer, given either the link in the mail or only the token; null if there is none. */
 const tokenIn = (text: unknown): string | null =>
   /(?:^|[?&]token=)([\w-]{20,128})$/.exec(String(text).trim())?.[1] ?? null;
 
 const withToken = ({ link, ...input }: Values) => ({ ...input, token: tokenIn(link) });
 
-/** An offer comes by mail, and its holder chooses here for which organization they answer. */
+/** Accepts or declines an offer that was sent by mail, for the organization of the current scope. */
 export function OfferAnswers() {
   const t = useTexts(grantedTexts);
   const { can } = useRights(useScope());

@@ -35,11 +35,11 @@ const actorKinds: Texts<Readonly<Record<Kind, string>>> = {
   },
 };
 
-/** The name that they had then, else their id. */
+/** Returns the name that the actor had at the time, otherwise the actor's id or type. */
 export const actorName = (actor: Actor): string =>
   ('name' in actor ? actor.name : null) ?? actor.id ?? actor.type;
 
-/** Who did it: the kind of caller, and the name that they had then. */
+/** Shows who did something: the name that the actor had at the time, and the type. */
 export function Actor({ actor }: { readonly actor: Actor }) {
   const kinds = useTexts(actorKinds);
   const name = 'name' in actor ? actor.name : null;

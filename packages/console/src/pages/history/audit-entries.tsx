@@ -12,7 +12,7 @@ export type Entry = components['schemas']['AuditLogEntry'];
 
 const outcomes = ['success', 'denied', 'failed'] as const;
 
-/** How entries are shown, whatever log they are from. */
+/** Declares how audit entries are shown, which is the same for all audit logs. */
 export const auditEntries = {
   texts: auditTexts,
   name: ({ operation }: Entry): string => operation,

@@ -10,7 +10,7 @@ import { auditTexts } from './audit-texts.ts';
 const types = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const;
 type Format = keyof typeof types;
 
-/** Downloads the entries that the filters choose, all of them and not only those loaded. The service records it. */
+/** Downloads all entries that match the filters, even those that aren't loaded. The service records the download. */
 export function AuditExport({ filters }: { readonly filters: Readonly<Record<string, string>> }) {
   const t = useTexts(auditTexts);
   const scope = useScope();

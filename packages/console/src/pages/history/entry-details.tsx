@@ -8,7 +8,7 @@ import { auditTexts } from './audit-texts.ts';
 
 type Entry = components['schemas']['AuditLogEntry'];
 
-/** The facts of an entry that the list leaves out, and what changed as before and after. */
+/** Shows the facts that the list leaves out, and the values before and after the change. */
 export function EntryDetails({ entry }: { readonly entry: Entry }) {
   const t = useTexts(auditTexts);
   const scope = useScope();
@@ -83,7 +83,7 @@ function Changes({ changes }: { readonly changes: Readonly<Record<string, unknow
   );
 }
 
-/** Texts as they are, all else as JSON. */
+/** Formats a value: texts unchanged, everything else as JSON. */
 const textOf = (value: unknown): string =>
   value === undefined || value === null
     ? '–'

@@ -14,7 +14,7 @@ import { Actor } from './actor.tsx';
 import { eventTexts } from './event-texts.ts';
 import { useFeed } from './use-feed.ts';
 
-/** The events of a scope, the newest of those read first. */
+/** Shows the events of a scope, with the newest of the loaded events first. */
 function EventsPage() {
   const t = useTexts(eventTexts);
   const c = useTexts(common);
@@ -36,7 +36,7 @@ function EventsPage() {
         </div>
       </header>
       <Filters filters={filters} />
-      {/* Another choice of types is another feed, which begins anew. */}
+      {/* The key starts a new feed if other types are chosen. */}
       <Feed
         key={types}
         types={types.split(/[\s,]+/).filter(Boolean)}
@@ -85,7 +85,7 @@ function Feed({ types, none }: { readonly types: readonly string[]; readonly non
   );
 }
 
-/** The type of an event; opened, all of it as webhooks get it. */
+/** Shows the type of an event. It expands to the whole event, as webhooks receive it. */
 function Payload({ event }: { readonly event: components['schemas']['Event'] }) {
   return (
     <details>

@@ -8,13 +8,13 @@ type Event = components['schemas']['Event'];
 
 const FOLLOW_MS = 5000;
 const PAGE = 100;
-/** Pages that are read at once. The feed begins with the oldest event, and may be very long. */
+/** Number of pages to load in one step. The feed starts with the oldest event, and may be very long. */
 const PAGES = 3;
 
 interface Feed {
-  /** The newest first. */
+  /** The newest event comes first. */
   readonly events: readonly Event[];
-  /** Whether the service has no newer ones. */
+  /** Whether the service has no newer events. */
   readonly isAtEnd: boolean;
   readonly isReading: boolean;
   readonly isFollowing: boolean;
@@ -23,7 +23,7 @@ interface Feed {
   readonly follow: (isFollowing: boolean) => void;
 }
 
-/** Reads the feed of the scope from its oldest event on, in steps, and then waits for new ones if asked to. */
+/** Reads the feed of the scope from its oldest event, in steps. On request it then polls for new events. */
 export function useFeed(types: readonly string[]): Feed {
   const scope = useScope();
   const [events, setEvents] = useState<readonly Event[]>([]);
@@ -41,7 +41,7 @@ export function useFeed(types: readonly string[]): Feed {
   );
 
   async function read(): Promise<void> {
-    // One reader at a time: two would show the same events twice.
+    // Only one read at a time, because two would show the same events twice.
     if (isReading.current) return;
     isReading.current = true;
     try {
@@ -53,7 +53,7 @@ export function useFeed(types: readonly string[]): Feed {
         if (!hasNextPage) break;
       }
     } catch {
-      // The question keeps the error, which the page shows.
+      // `useQuestion` keeps the error, and the page shows it.
       setFollowing(false);
     } finally {
       isReading.current = false;

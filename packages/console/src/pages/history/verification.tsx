@@ -148,13 +148,13 @@ const texts: Texts<VerificationTexts> = {
   },
 };
 
-/** Proves the entries that are shown, or names the first that is bad. */
+/** Verifies the entries on the page, and shows the first bad one. */
 export function Verification({
   entries,
   isFiltered,
 }: {
   readonly entries: readonly AuditEntry[];
-  /** By more than times, so that entries between these are missing. */
+  /** Whether filters other than times are set, so that entries in between are missing. */
   readonly isFiltered: boolean;
 }) {
   const t = useTexts(texts);
@@ -165,10 +165,10 @@ export function Verification({
       proof: await verifyEntries(shown, { isFiltered, readCheckpoint: checkpointReader(keys) }),
     };
   });
-  // Outside of a secure context there is no Web Crypto.
+  // Browsers offer Web Crypto only in a secure context.
   if (!isSecureContext) return <p className="hint">{t.insecure}</p>;
   const answer = question.data;
-  // Entries that were loaded since, and those of another filter, are not proven.
+  // The result is hidden if other entries are shown by now, because it doesn't prove those.
   const isSame =
     answer?.shown.length === entries.length &&
     answer.shown.every(({ id }, index) => id === entries[index]?.id);

@@ -51,7 +51,7 @@ const texts: Texts<{
 
 const NewOrganization = lazy(() => import('../tenants/new-organization.tsx'));
 
-/** All scopes of the user. At the first sight of the console it leads back to the last one. */
+/** Lists all scopes of the user. When the console is opened, it redirects to the last scope instead. */
 export function Home() {
   const t = useTexts(texts);
   const f = useTexts(frameTexts);
@@ -90,7 +90,7 @@ export function Home() {
   );
 }
 
-/** Only the first view of a document goes back to the last scope: later the user asked for the list. */
+/** Only the first view redirects to the last scope. After a click or a step in the history the user wants the list. */
 let isFirst = true;
 function takeLastScope() {
   if (!isFirst) return null;
@@ -100,7 +100,7 @@ function takeLastScope() {
 addEventListener('popstate', () => {
   isFirst = false;
 });
-// Before the click reaches the link: the router may show this page before the event is over.
+// Captures the click before the link handles it, because the router may show this page before the event has ended.
 addEventListener(
   'click',
   () => {

@@ -23,6 +23,6 @@ const audit: Entity<Entry, AuditTexts> = {
   ),
 };
 
-/** The audit log of operators: what they did and looked at. */
+/** The audit log of the operators: what they changed and what they viewed. */
 const AuditPage = () => <EntityPage entity={audit} />;
 export default AuditPage;

@@ -12,7 +12,7 @@ import { actTexts, type ActTexts } from './acts/act-texts.ts';
 import { operatorTexts, type OperatorTexts } from './operator-texts.ts';
 import { reasonField } from './acts/reason-field.ts';
 
-/** A user can be an operator twice: by the configuration, and because another operator made them one. */
+/** A row with an id of its own: the same user can be an operator both by configuration and by another operator. */
 type Operator = components['schemas']['Operator'] & { readonly id: string };
 
 const withId = (operator: components['schemas']['Operator']): Operator => ({

@@ -109,7 +109,7 @@ const texts: Texts<OverviewTexts> = {
   },
 };
 
-/** The state of the service, for who runs it. */
+/** Shows operators the state of the service. */
 export function InstallationOverview({ scope }: { readonly scope: Scope }) {
   const t = useTexts(texts);
   const rights = useRights(scope);

@@ -52,7 +52,7 @@ const users: Entity<User, AllUsersTexts> = {
   actions: (user) => <UserActions user={user} />,
 };
 
-/** Who a user is to the installation; nothing that a tenant keeps about them. */
+/** Shows what the installation knows about a user, without data that tenants store about them. */
 function UserDetails({ user }: { readonly user: Details }) {
   const t = useTexts(userTexts);
   const c = useTexts(common);

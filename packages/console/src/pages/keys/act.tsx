@@ -6,7 +6,7 @@ import type { FormField, Values } from '../../entities/declarations/form-field.t
 import { useScope } from '../../scopes/use-scope.ts';
 import { SecretDialog } from '../../ui/dialogs/secret-dialog.tsx';
 
-/** A button of a row, whose act is confirmed in a form. A secret that the answer holds is shown once. */
+/** A button for an operation on a row. A form confirms the operation, and a secret in its result is shown once. */
 export function Act<A>({
   label,
   name,
@@ -20,7 +20,7 @@ export function Act<A>({
   nameOf,
 }: {
   readonly label: string;
-  /** What it acts on, as the heading of the form and the secret say it. */
+  /** The name of the row, for the titles of the form and the secret. */
   readonly name: string;
   readonly about: string;
   readonly fields?: readonly FormField[];
@@ -28,9 +28,9 @@ export function Act<A>({
   readonly isMain?: boolean;
   readonly save: (api: Api, input: Target & Values) => Promise<A>;
   readonly secretOf?: (answer: A) => string | null;
-  /** What people call the secret. */
+  /** The title above the secret. */
   readonly secretTitle?: string;
-  /** Whose secret it is, if not that of what it acts on. */
+  /** Returns the name shown with the secret, if it isn't the name of the row. */
   readonly nameOf?: (answer: A) => string;
 }) {
   const scope = useScope();

@@ -1,6 +1,6 @@
 import { CopyButton } from '../../ui/copy-button.tsx';
 
-/** A text to copy, which scrolls in its own box by keyboard too. */
+/** A text with a copy button. Its box can be scrolled by keyboard too. */
 export function Snippet({ label, text }: { readonly label: string; readonly text: string }) {
   return (
     <>

@@ -1,7 +1,7 @@
 import type { FormField } from '../../entities/declarations/form-field.ts';
 import type { Texts } from '../../i18n/language.ts';
 
-/** The claims of access tokens: what the forms of apps and keys ask about them alike. */
+/** Texts for the token profile, which apps and keys choose in the same way. */
 export interface ProfileTexts {
   readonly profile: string;
   readonly profileHint: string;

@@ -17,7 +17,7 @@ import { machineTexts, type MachineTexts } from './machine-texts.ts';
 
 type User = components['schemas']['User'];
 
-/** The service takes a list, of which a service user has exactly one. */
+/** Converts the chosen role to a list, which the service expects although a service user has exactly one role. */
 const withRole = ({ roleIds, ...input }: Readonly<Record<string, unknown>>) => ({
   ...input,
   roleIds: [roleIds],

@@ -95,7 +95,7 @@ const texts: Texts<AppsTexts> = {
 
 const PAGE = 50;
 
-/** The apps that the user has consented to. */
+/** Lists the apps that the user has given consent to. */
 const Apps = () => {
   const t = useTexts(texts);
   const [revoking, setRevoking] = useState<AppGrant | null>(null);

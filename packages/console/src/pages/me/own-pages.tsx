@@ -16,7 +16,7 @@ const navigation: Texts<string> = {
   fr: 'Pages qui vous concernent',
 };
 
-/** The pages about the user are closed to a session for which an organization vouched. */
+/** Shown instead of the user's own pages if the session came through an organization, because it can't use them. */
 const closed: Texts<{ readonly title: string; readonly about: string; readonly signOut: string }> = {
   en: {
     title: 'You came through your organization',
@@ -64,7 +64,8 @@ export function OwnPages() {
   const { data: me, error, refetch } = useMe();
   const page = ownPages.find((other) => other.name === name);
   if (!page) return <NotFound />;
-  // Before, it is not clear which calls are allowed. After a failure no page is mounted: it would repeat the call that failed.
+  // Until the user is loaded, it isn't known which calls are allowed. After an error no page is mounted, because it
+  // would repeat the call that failed.
   if (!me) return error ? <Failure error={error} onRetry={() => refetch()} /> : <Skeleton />;
   if (me.organizationId !== null) return <Closed />;
   return (

@@ -2,13 +2,13 @@ import { lazy, type ComponentType, type LazyExoticComponent } from 'react';
 import type { Texts } from '../../i18n/language.ts';
 
 interface OwnPage {
-  /** Its part of the address. */
+  /** The last part of the page's URL. */
   readonly name: string;
   readonly label: Texts<string>;
   readonly Component: LazyExoticComponent<ComponentType>;
 }
 
-/** The pages about the user themselves, in the order of their navigation. */
+/** The pages about the user, in the order of the navigation. */
 export const ownPages: readonly OwnPage[] = [
   {
     name: 'profile',

@@ -79,7 +79,7 @@ const texts: Texts<AccountTexts> = {
   },
 };
 
-/** An account: what it holds. */
+/** The overview of an account, with its projects and organizations. */
 export function AccountOverview({ scope: place }: { readonly scope: Scope }) {
   const t = useTexts(texts);
   const f = useTexts(frameTexts);
@@ -137,7 +137,7 @@ export function AccountOverview({ scope: place }: { readonly scope: Scope }) {
                   },
                 ]
               : []),
-            // An organization counts too: it can hold the projects.
+            // This step also counts as done with an organization, because the organization can contain the projects.
             ...(can('Project:Create')
               ? [
                   {

@@ -5,7 +5,7 @@ import { AccountOverview } from './account-overview.tsx';
 import { OrganizationOverview } from './organizations/organization-overview.tsx';
 import { ProjectOverview } from './projects/project-overview.tsx';
 
-/** What a scope is, and what to do in it first. */
+/** The overview page of the current scope, which depends on its kind. */
 function Overview() {
   const scope = useScope();
   if (isProject(scope)) return <ProjectOverview scope={scope} />;

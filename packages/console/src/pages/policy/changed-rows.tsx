@@ -2,7 +2,7 @@ import { useTexts } from '../../i18n/language.ts';
 import { Table } from '../../ui/tables/table.tsx';
 import { policyTexts, type PolicyKind } from './policy-texts.ts';
 
-/** A row of the document that differs, as plans and comparisons answer it. */
+/** A row that a plan or a comparison of versions reports as different. */
 interface ChangedRow {
   readonly kind: PolicyKind;
   readonly key: string;
@@ -10,7 +10,7 @@ interface ChangedRow {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** Rows of a policy document that differ, with the members that differ. */
+/** Lists the rows of a policy document that differ, with their changed members. */
 export function ChangedRows({
   label,
   rows,

@@ -7,7 +7,7 @@ import { ChangedRows } from './changed-rows.tsx';
 import { projectIdOf } from './project-id.ts';
 import { policyTexts } from './policy-texts.ts';
 
-/** What was changed by hand since the last version: the plan of its own document shows it. */
+/** Shows what was changed by hand since the last version. A plan for the document of that version reveals it. */
 export function Drift({ number }: { readonly number: number }) {
   const t = useTexts(policyTexts);
   const scope = useScope();

@@ -2,7 +2,7 @@ import type { components } from '@doorward/node/client';
 import type { EntityTexts } from '../../entities/declarations/entity.ts';
 import type { Texts } from '../../i18n/language.ts';
 
-/** What a row of a policy document is. */
+/** The kinds of rows in a policy document. */
 export type PolicyKind = components['schemas']['PolicyKind'];
 
 export interface PolicyTexts extends EntityTexts {

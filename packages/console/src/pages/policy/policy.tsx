@@ -44,7 +44,7 @@ const versions: Entity<Version, PolicyTexts> = {
 const changesOf = (t: PolicyTexts, { counts, rollbackOf }: Version): string =>
   `${t.counts(counts.created, counts.updated, counts.deleted)}${rollbackOf === null ? '' : `, ${t.rollbackOf(rollbackOf)}`}`;
 
-/** Versions are listed by their number only. */
+/** Makes a column unsortable, because the API always lists versions by number. */
 const withoutSorting = <C extends { readonly sortField?: string }>({ sortField: _, ...column }: C) => column;
 
 const PolicyPage = () => <EntityPage entity={versions} />;

@@ -1,4 +1,4 @@
 import type { Scope } from '../../scopes/scope.ts';
 
-/** The id of the project of a scope: the second one of the pair. */
+/** Returns the id of the project, which is the second half of the id of a project scope. */
 export const projectIdOf = ({ id }: Pick<Scope, 'id'>): string => id.split(':')[1] ?? '';

@@ -16,7 +16,7 @@ import { policyTexts } from './policy-texts.ts';
 export type Version = components['schemas']['PolicyVersion'];
 type Secret = components['schemas']['PolicySecret'];
 
-/** What a version changed, by its document and the one before. */
+/** Shows what a version changed in the document, compared with the version before. */
 export function VersionDetails({ version }: { readonly version: Version }) {
   const t = useTexts(policyTexts);
   const scope = useScope();
@@ -50,7 +50,7 @@ export function VersionDetails({ version }: { readonly version: Version }) {
   );
 }
 
-/** Applies the document of this version again, after a look at who gains and who loses what. */
+/** Applies the document of a version again, after a preview of who gains and loses permissions. */
 export function Rollback({ version: { number } }: { readonly version: Version }) {
   const t = useTexts(policyTexts);
   const scope = useScope();
@@ -85,7 +85,7 @@ export function Rollback({ version: { number } }: { readonly version: Version })
           preview={async (api, { allowDelete }): Promise<Impact> => {
             const plan = await api.planPolicy({ ...at, allowDelete: allowDelete === true });
             setPlanned(plan);
-            // Without the right to see users, all that can be said is that there may be some.
+            // A caller who may not read users gets no impact, so the preview only says that users may be affected.
             return { dryRun: true, ...(plan.impact ?? { affected: [], truncated: true }) };
           }}
           save={(api, { allowDelete, message }) =>

@@ -10,7 +10,7 @@ import { useWhoCan, type AllowedUser } from './use-who-can.ts';
 import type { PermissionPair } from '../why/permission-fields.tsx';
 import { whoCanTexts } from './who-can-texts.ts';
 
-/** The users who may do it, and whether these are all. */
+/** Lists the users who have the permission, and says whether the list is complete. */
 export function AllowedUsers({
   permission,
   thing,

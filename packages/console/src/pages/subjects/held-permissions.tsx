@@ -10,10 +10,10 @@ import { mayDoTexts } from './may-do-texts.ts';
 
 type Held = components['schemas']['EffectivePermission'];
 
-/** From this number on, a search helps. */
+/** With more resources than this, a search is shown. */
 const MANY = 8;
 
-/** Permissions by resource. Each action leads to the question why the user may do it. */
+/** Shows permissions grouped by resource. Each action links to the explanation why the user may perform it. */
 export function HeldPermissions({
   permissions,
   userId,

@@ -3,7 +3,7 @@ import { useTexts } from '../../i18n/language.ts';
 import { useRights, useScope } from '../../scopes/use-scope.ts';
 import { mayDoTexts } from './may-do-texts.ts';
 
-/** From a user to what they may do here, for who may check it. */
+/** A link to the effective permissions of a user, shown to callers who may check them. */
 export function MayDoLink({ userId }: { readonly userId: string }) {
   const t = useTexts(mayDoTexts);
   const scope = useScope();

@@ -17,7 +17,9 @@ import { readNames, readUsers } from './user-names.ts';
 import { mayDoTexts } from './may-do-texts.ts';
 import { VisiblePages } from './visible-pages.tsx';
 
-/** What a user may do here, and which pages they see. It reads only: no token of the user is made. */
+/**
+ * Shows a user's effective permissions, and the pages that they see. It only reads, and issues no token for the user.
+ */
 export default function MayDoPage() {
   const t = useTexts(mayDoTexts);
   const scope = useScope();
@@ -40,7 +42,7 @@ export default function MayDoPage() {
   );
 }
 
-/** For those who may not list users. Members of an organization are listed with another permission. */
+/** Shown to callers who may not list users. In an organization they may still open a user from the members. */
 function WithoutList() {
   const t = useTexts(mayDoTexts);
   const scope = useScope();

@@ -12,12 +12,12 @@ export interface AllowedUser extends Omit<components['schemas']['AllowedSubject'
   readonly name: string;
 }
 
-/** The number of users that are shown before more are asked for. */
+/** Number of users to show before the list waits for the user to continue. */
 const PAGE = 50;
 
 /**
- * The users who may do it. The service ends a page before it is full if it needs too much work; the next one is read by
- * itself then, until there are enough rows, the list is complete, or the reader stops it.
+ * Reads the users who have a permission. The service may end a page early because finding users takes work. Then the
+ * next page is read automatically until there are enough rows, the list is complete, or the user stops it.
  */
 export function useWhoCan({ resource, action }: PermissionPair, thing: Thing | null) {
   const scope = useScope();
@@ -34,7 +34,8 @@ export function useWhoCan({ resource, action }: PermissionPair, thing: Thing | n
           limit: PAGE,
           ...(cursor === undefined ? {} : { cursor }),
         },
-        // The service limits the work for a page, not its time: under load a page takes longer than other answers.
+        // The service limits the work for a page but not its time, so under load a page takes longer than other
+        // calls.
         { signal, timeoutMs: 15_000 },
       );
       const ids = items.map(({ subject }) => subject.id);

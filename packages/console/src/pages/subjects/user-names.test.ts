@@ -15,7 +15,7 @@ interface Input {
   readonly search?: string;
 }
 
-/** A service with these users, as `id:name`, in each scope. Scopes without users refuse. */
+/** A fake service with these users, written as `id:name`, per scope. It refuses to list users of other scopes. */
 function service(...users: readonly (readonly [scope: Scope, users: readonly string[]])[]) {
   const read = vi.fn(async ({ scope, ids }: Input) => {
     const [, members] = users.find(([other]) => keyOf(other) === keyOf(scope)) ?? [];

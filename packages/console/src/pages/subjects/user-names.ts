@@ -8,8 +8,8 @@ interface NamedUser {
 }
 
 /**
- * The names of users by their ids, a hundred at most. Members of an organization act in its projects too, and only the
- * organization lists them. Who may not be read is left out.
+ * Reads the names of up to 100 users by id. Members of an organization can act in its projects too, but only the
+ * organization lists them. Users whom the caller may not read are left out.
  */
 export async function readNames(
   api: Api,
@@ -27,7 +27,7 @@ export async function readNames(
   return new Map([...names, ...(await readNames(api, owner, missing, signal))]);
 }
 
-/** Users of the scope to choose from; in a project, the members of its organization too. */
+/** Lists users of a scope to choose from. For a project, this includes the members of its organization. */
 export async function readUsers(api: Api, scope: Scope, search: string | undefined): Promise<NamedUser[]> {
   const read = (of: Scope) =>
     api.users({ ...targetOf(of), limit: 50, ...(search === undefined ? {} : { search }) });

@@ -3,7 +3,7 @@ import { offeredPages } from '../offered.ts';
 import { usePages } from '../page.ts';
 import { mayDoTexts } from './may-do-texts.ts';
 
-/** The pages of this scope, by the rule of the navigation: those that the holder of these permissions sees come first. */
+/** Lists the pages of the scope that a user with these permissions sees in the navigation, and then the hidden ones. */
 export function VisiblePages({ can }: { readonly can: (permission: string) => boolean }) {
   const t = useTexts(mayDoTexts);
   const language = useLanguage();

@@ -6,7 +6,7 @@ import { PermissionFields, type PermissionPair } from '../why/permission-fields.
 import { thingOf, type Thing } from '../why/question.ts';
 import { whyTexts } from '../why/why-texts.ts';
 
-/** Which permission and, if conditions read it, on which thing. */
+/** Asks for a permission and, if its conditions need them, for the attributes of a resource. */
 export function WhoCanForm({
   initial,
   onAsk,

@@ -12,8 +12,8 @@ import { WhoCanForm } from './who-can-form.tsx';
 import { whoCanTexts } from './who-can-texts.ts';
 
 /**
- * Who may do something here now? The permission is in the address, so that the question can be passed on; the attributes
- * of the thing are not: they are data of the product.
+ * Shows who has a permission here now. The permission is in the URL, so that the question can be shared. The
+ * attributes of the resource are not, because they are data of the product.
  */
 export default function WhoCanPage() {
   const t = useTexts(whoCanTexts);
@@ -22,7 +22,7 @@ export default function WhoCanPage() {
   const navigate = useNavigate();
   const { resource = '', action = '' } = useSearch({ strict: false });
   const [thing, setThing] = useState<Thing | null>(null);
-  /** Grows with each question, so that the same one can be asked again. */
+  /** Increases with each question, so that the same question can be asked again. */
   const [round, setRound] = useState(0);
 
   if (rights.isLoading) return <Skeleton />;

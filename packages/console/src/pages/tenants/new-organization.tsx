@@ -2,7 +2,7 @@ import { NewRow } from '../../entities/forms/new-row.tsx';
 import { ScopeContext } from '../../scopes/use-scope.ts';
 import { organizations } from './organizations.tsx';
 
-/** The form of a new organization of an account, for pages outside of the account. */
+/** The form for a new organization of an account, for pages that aren't in the scope of the account. */
 export default function NewOrganization({
   accountId,
   onClose,

@@ -1,7 +1,7 @@
 import type { FormField } from '../../entities/declarations/form-field.ts';
 import type { Texts } from '../../i18n/language.ts';
 
-/** The texts of a slug, which organizations and projects have. */
+/** Texts for the slugs of organizations and projects. */
 export interface SlugTexts {
   readonly slug: string;
   readonly slugHint: string;
@@ -47,7 +47,7 @@ export const slugTexts: Texts<SlugTexts> = {
 
 const form = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
-/** The slug of a new row, or of one that exists. */
+/** A form field for the slug of a new or an existing row. For a new row it may stay empty. */
 export const slugField = (t: SlugTexts, slug?: string): FormField => ({
   kind: 'text',
   name: 'slug',
@@ -57,7 +57,7 @@ export const slugField = (t: SlugTexts, slug?: string): FormField => ({
   check: (value) => (value === '' || (typeof value === 'string' && form.test(value)) ? null : t.slugProblem),
 });
 
-/** The slug typed once more, before what it names is deleted. */
+/** A form field in which the user types the slug again to confirm a deletion. */
 export const typedSlugField = (t: SlugTexts, slug: string): FormField => ({
   kind: 'text',
   name: 'confirmation',
@@ -67,7 +67,7 @@ export const typedSlugField = (t: SlugTexts, slug: string): FormField => ({
   check: (value) => (value === slug ? null : t.otherSlug),
 });
 
-/** The service derives a slug that is absent; an empty one is none. */
+/** Leaves out an empty slug, so that the service derives one from the name. */
 export const withoutEmptySlug = <I extends object>(input: I): I => {
   const { slug, ...rest } = input as I & { readonly slug?: unknown };
   return (slug === '' ? rest : input) as I;

@@ -14,7 +14,7 @@ import { RowLink } from './row-link.tsx';
 import { useExplainedRows } from './rows.ts';
 import { whyTexts, type WhyTexts } from './why-texts.ts';
 
-/** The decision on a question in words, how it came about, and what would change it. */
+/** Answers the question in words, explains the decision, and shows what would change it. */
 export function Answer({
   question: { user, resource, action },
   thing,
@@ -23,7 +23,7 @@ export function Answer({
 }: {
   readonly question: Question;
   readonly thing: Thing | null;
-  /** Grows with each question, so that the same one can be asked again. */
+  /** Increases with each question, so that the same question can be asked again. */
   readonly round: number;
   readonly onAsk: (part: Partial<Question>) => void;
 }) {
@@ -110,7 +110,7 @@ function sentence({ authorized }: Decision, name: string | null, t: WhyTexts): s
   return authorized ? t.may(name) : t.mayNot(name);
 }
 
-/** A misspelt resource or action, and the name that is most like it. */
+/** Says that the resource or action doesn't exist, and offers to ask about the most similar name. */
 function Unknown({
   unknown: { part, nearest },
   asked,

@@ -30,7 +30,7 @@ const rowsWith = (condition: NamedRow['condition'], changes: Partial<ExplainedRo
   ...changes,
 });
 
-/** Whether a condition is met, by the attributes that the page has. */
+/** Whether a condition is met by the attributes that the page knows. */
 function truth(condition: Thing, { scope = inProject, resource = null as Thing | null } = {}): boolean {
   const rows = rowsWith(condition);
   const isMet = truthOfCandidate(candidate('met'), rows, scope, resource) !== null;
@@ -64,7 +64,7 @@ describe('truthOfCandidate', () => {
   it('says nothing if the service found another result', () => {
     const rows = rowsWith({ Equals: { 'user.id': 'u1' } });
     expect(truthOfCandidate(candidate('notMet'), rows, inProject, null)).toBeNull();
-    // Unknown is not met either.
+    // An unknown condition counts as not met.
     const unknown = rowsWith({ Not: { Equals: { 'user.metadata.missing': 1 } } });
     expect(truthOfCandidate(candidate('met'), unknown, inProject, null)).toBeNull();
     expect(truthOfCandidate(candidate('notMet'), unknown, inProject, null)).not.toBeNull();

@@ -5,8 +5,9 @@ import type { Candidate, Thing } from './question.ts';
 import type { ExplainedRows, NamedRow } from './rows.ts';
 
 /**
- * Whether each part of the condition of a candidate holds, by the code that the service decides with. Null if the caller
- * may not read what the condition reads, or if the result is not that of the service: then only its answer is shown.
+ * Returns a function that evaluates parts of a candidate's condition, with the code that the service uses. Returns
+ * null if the caller may not read all attributes, or if the result differs from that of the service. Then only the
+ * result of the service is shown.
  */
 export function truthOfCandidate(
   { roleId, groupId, permissionId, result }: Candidate,

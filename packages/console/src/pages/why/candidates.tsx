@@ -9,7 +9,7 @@ import { RowLink } from './row-link.tsx';
 import type { ExplainedRows } from './rows.ts';
 import { whyTexts } from './why-texts.ts';
 
-/** Each path from a role to a permission for the question, and whether it allows it. */
+/** Lists the paths from a role to a matching permission, and whether each path allows the action. */
 export function Candidates({
   explanation,
   rows,
@@ -89,7 +89,7 @@ function FailedAt({ failedAt }: { readonly failedAt: NonNullable<Candidate['fail
   );
 }
 
-/** A value as JSON; a missing one is said in words. */
+/** Shows a value as JSON, or says that it is missing. */
 export function Value({ value }: { readonly value: unknown }) {
   const t = useTexts(whyTexts);
   return value === undefined ? (

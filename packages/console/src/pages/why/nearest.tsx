@@ -8,7 +8,7 @@ import { RowLink } from './row-link.tsx';
 import type { ExplainedRows, NamedRow } from './rows.ts';
 import { whyTexts } from './why-texts.ts';
 
-/** The smallest changes that would allow it, each with the row where one would make it. */
+/** Lists the smallest changes that would allow the action, each with a link to the row to change. */
 export function Nearest({
   explanation: { nearest, subject },
   rows,
@@ -94,7 +94,7 @@ function Change({
   );
 }
 
-/** Where the roles and metadata of a user are changed: among the users of a project, or the members of an organization. */
+/** A link to where the roles and metadata of a user are changed: users of a project, or members of an organization. */
 export function OpenUser({
   rows: { user },
   userId,
@@ -102,16 +102,16 @@ export function OpenUser({
 }: {
   readonly rows: ExplainedRows;
   readonly userId: string;
-  /** The role that the form of the user is to begin with. */
+  /** The role that the form of the user should propose. */
   readonly role?: NamedRow | undefined;
 }) {
   const t = useTexts(whyTexts);
   const scope = useScope();
   const { data: me } = useMe();
-  // The service lets nobody change their own roles or metadata: a link would end at a page without a form.
+  // Users can't change their own roles or metadata, so a link would lead to a page without a form.
   if (me?.user.id === userId) return t.notYourself;
   const where = user?.scope ?? scope;
-  // A member of the organization gets no role of a project.
+  // Members of an organization can't be assigned a role of a project.
   const isGiven = role !== undefined && isSameScope(role.scope, where);
   return (
     <RowLink

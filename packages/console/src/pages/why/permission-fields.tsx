@@ -68,7 +68,7 @@ async function allResources(api: Api, target: Target, signal: AbortSignal): Prom
   return found;
 }
 
-/** A resource and an action, chosen from those that there are here; others can be typed when asked for. */
+/** Lets the user choose a resource and one of its actions. On request, other names can be typed. */
 export function PermissionFields({
   permission,
   problems,
@@ -96,7 +96,7 @@ export function PermissionFields({
   const own = resources.filter(({ isSystem }) => !isSystem);
   const builtIn = resources.filter(({ isSystem }) => isSystem);
 
-  /** The action stays if the resource has it; an only one is chosen. */
+  /** Keeps the action if the new resource has it too. Otherwise selects the resource's action if it has only one. */
   function choose(slug: string): void {
     const next = resources.find((row) => row.slug === slug)?.actions ?? [];
     const only = next.length === 1 ? (next[0] ?? '') : '';

@@ -6,15 +6,15 @@ export type Candidate = Explanation['candidates'][number];
 export type Remedy = Explanation['nearest'][number];
 export type Thing = Readonly<Record<string, unknown>>;
 
-/** The part of a question that stands in the address. */
+/** The part of a question that is in the URL. */
 export interface Question {
-  /** Null: the user themselves. */
+  /** null means the current user. */
   readonly user: string | null;
   readonly resource: string;
   readonly action: string;
 }
 
-/** The object that a JSON text spells; undefined if it spells none, null for an empty text. */
+/** Parses an object from JSON. Returns null for an empty text, and undefined for anything but an object. */
 export function thingOf(text: string): Thing | null | undefined {
   if (text.trim() === '') return null;
   try {

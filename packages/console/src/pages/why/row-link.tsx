@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Link } from '@tanstack/react-router';
 import type { Scope } from '../../scopes/scope.ts';
 
-/** A link to a row of a page; only its name where the scope has no such page. */
+/** A link to a row on its page; only its name if the scope has no such page. */
 export function RowLink({
   scope,
   page,
@@ -13,11 +13,11 @@ export function RowLink({
   readonly scope: Scope | undefined;
   readonly page: 'roles' | 'groups' | 'permissions' | 'users' | 'members';
   readonly id: string;
-  /** A role that its form is to begin with. */
+  /** The role that the form of the row should propose. */
   readonly give?: string | undefined;
   readonly children: ReactNode;
 }) {
-  // An account has rows of its own, but no pages for them.
+  // Accounts have rows of their own, but no pages for them.
   if (!scope || scope.tenant === 'account') return <bdi>{children}</bdi>;
   return (
     <Link

@@ -38,8 +38,8 @@ const readGroups: PageRead = (api, scope, ids, signal) => api.groups(input(scope
 const readPermissions: PageRead = (api, scope, ids, signal) => api.permissions(input(scope, ids), { signal });
 
 /**
- * The rows that an explanation names by id. Rows of the owner of a project count in it too; what the caller may not read
- * stays an id.
+ * Reads the rows that an explanation names by id. In a project this includes rows of its owner. Rows that the caller
+ * may not read are missing from the result.
  */
 export function useExplainedRows(scope: Scope, explanation: Explanation | undefined) {
   const { candidates = [], nearest = [], roles = [], subject } = explanation ?? {};
@@ -81,8 +81,8 @@ async function rowsOf(
 }
 
 async function userOf(api: Api, scope: Scope, id: string, signal: AbortSignal): Promise<UserRow | null> {
-  // A list leaves an unknown id out. A member of the organization can act here without being a user of the project: then
-  // the organization knows them.
+  // The list leaves out unknown ids. A member of the organization can act here without being a user of the project,
+  // so the organization is asked next.
   const page = await api.users({ ...targetOf(scope), ids: [id] }, { signal }).catch(() => null);
   const row = page?.items[0];
   if (row) return { ...row, scope };

@@ -11,7 +11,7 @@ import { PermissionFields } from './permission-fields.tsx';
 import { thingOf, type Question, type Thing } from './question.ts';
 import { whyTexts } from './why-texts.ts';
 
-/** Who, what and, if conditions read it, of which thing. */
+/** Asks for a user, a permission and, if conditions need them, the attributes of a resource. */
 export function WhyForm({
   question,
   context,
@@ -49,7 +49,7 @@ export function WhyForm({
     if (Object.keys(found).length === 0) onAsk(asked, thing ?? null);
   }
 
-  /** The user themselves first, and whoever the address names. */
+  /** Lists the current user first, then the user in the URL, then the others. */
   const subjects: ChoiceSource = async (api, input) => {
     const { items } = await api.users({ ...input, limit: 50 });
     const others = items.filter(({ id }) => id !== me?.user.id).map(({ id, name }) => ({ id, name }));

@@ -12,8 +12,8 @@ import { WhyForm } from './why-form.tsx';
 import { whyTexts } from './why-texts.ts';
 
 /**
- * May somebody do something here, and why? Who and what stand in the address, so that a question can be passed on; the
- * attributes of the thing do not: they are data of the product.
+ * Shows whether a user may do something here, and why. User and permission are in the URL, so that a question can be
+ * shared. The attributes of the resource are not, because they are data of the product.
  */
 export default function WhyPage() {
   const t = useTexts(whyTexts);
@@ -23,9 +23,9 @@ export default function WhyPage() {
   const { user, resource = '', action = '' } = useSearch({ strict: false });
   const question: Question = { user: user ?? null, resource, action };
   const queries = useQueryClient();
-  // Whoever comes back after a change asks the same again, with the same attributes.
-  const kept = (of: Question) => ['why', 'attributes', scope, of];
-  const [context, setContext] = useState(() => queries.getQueryData<string>(kept(question)) ?? '');
+  // The key under which the attributes are cached, so that a user who returns after a change needn't type them again.
+  const attributesKey = (of: Question) => ['why', 'attributes', scope, of];
+  const [context, setContext] = useState(() => queries.getQueryData<string>(attributesKey(question)) ?? '');
   const [thing, setThing] = useState<Thing | null>(() => thingOf(context) ?? null);
   const [round, setRound] = useState(0);
   const [draft, setDraft] = useState(question);
@@ -61,7 +61,7 @@ export default function WhyPage() {
         onContext={setContext}
         onAsk={(next, asked) => {
           setThing(asked);
-          queries.setQueryData(kept(next), context);
+          queries.setQueryData(attributesKey(next), context);
           ask(next);
         }}
       />

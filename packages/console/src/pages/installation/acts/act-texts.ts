@@ -1,6 +1,6 @@
 import type { Texts } from '../../../i18n/language.ts';
 
-/** What an operator can do to a user, and what it means for them. */
+/** Texts for what an operator can do with a user, and what it means for the user. */
 export interface ActTexts {
   readonly reason: string;
   readonly reasonHint: string;

@@ -9,7 +9,7 @@ import { reasonField } from './reason-field.ts';
 
 type Organization = components['schemas']['InstallationOrganization'];
 
-/** What an operator can do to an organization: each with a reason, which its owners read. */
+/** What an operator can do with an organization. Each action needs a reason, which the owners can read. */
 export function OrganizationActions({ organization }: { readonly organization: Organization }) {
   const t = useTexts(organizationTexts);
   const fields = [reasonField(useTexts(actTexts))];

@@ -1,7 +1,7 @@
 import type { FormField } from '../../../entities/declarations/form-field.ts';
 import type { ActTexts } from './act-texts.ts';
 
-/** Why an operator acts: those whom the act concerns read it. */
+/** A field for the reason of an operator's action. The people whom it concerns can read the reason. */
 export const reasonField = (t: ActTexts): FormField => ({
   kind: 'textarea',
   name: 'reason',

@@ -9,7 +9,7 @@ import { reasonField } from './reason-field.ts';
 
 type User = components['schemas']['InstallationUser'];
 
-/** What an operator can do to a user: each with a reason, which the user reads. */
+/** What an operator can do with a user. Each action needs a reason, which the user can read. */
 export function UserActions({ user }: { readonly user: User }) {
   const t = useTexts(actTexts);
   const { can } = useRights(useScope());

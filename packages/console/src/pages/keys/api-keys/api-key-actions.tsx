@@ -12,7 +12,7 @@ import { defaultGrace, graceChoices, isAhead } from '../grace.ts';
 type ApiKey = components['schemas']['ApiKey'];
 type ApiKeyWithSecret = components['schemas']['ApiKeyWithSecret'];
 
-/** A key as the variables that `@doorward/node` reads; null if the answer is without the secret. */
+/** Formats a key as the environment variables that `@doorward/node` reads; null if the response has no secret. */
 export const variablesOf = ({ clientId, clientSecret, scope }: ApiKeyWithSecret): string | null =>
   clientSecret === null
     ? null
@@ -70,7 +70,7 @@ export function ApiKeyActions({ apiKey }: { readonly apiKey: ApiKey }) {
   );
 }
 
-/** What a list has no room for. */
+/** Details of a key for which the list has no space. */
 export function ApiKeyDetails({ apiKey }: { readonly apiKey: ApiKey }) {
   const t = useTexts(apiKeyTexts);
   const c = useTexts(common);

@@ -6,9 +6,9 @@ import type { ApiKeyTexts } from './api-key-texts.ts';
 import type { ManagementKeyTexts } from './management-key-texts.ts';
 import { profileField } from '../token-profile.ts';
 
-/** Whose rights a new key may have, by what the caller may do. */
+/** Whom a new key can act as, depending on the caller's permissions. */
 export interface KeyCreation {
-  /** The caller, if they are known: they may always make a key that acts as themselves. */
+  /** The id of the caller, if it is loaded. The caller may always create a key that acts as themselves. */
   readonly userId: string | undefined;
   readonly mayActAsOthers: boolean;
 }
@@ -23,7 +23,7 @@ const userChoices: ChoiceSource = async (api, input) =>
 const isRole = ({ actsAs }: Values): boolean => actsAs === 'role';
 const isUser = ({ actsAs }: Values): boolean => actsAs === 'user';
 
-/** The form of a new key; a key is not changed afterwards. */
+/** The form fields of a new key. A key can't be changed later. */
 export const apiKeyFields = (
   t: ApiKeyTexts,
   c: Common,
@@ -80,7 +80,7 @@ export const apiKeyFields = (
 const machineChoices: ChoiceSource = async (api, input) =>
   (await api.users({ ...input, kind: 'service', limit: LIMIT })).items.map(({ id, name }) => ({ id, name }));
 
-/** The form of a new key of an organization or account: it acts as a service user, and has no role. */
+/** The form fields of a new key of an organization or account. Such a key acts as a service user and has no role. */
 export const managementKeyFields = (t: ManagementKeyTexts, c: Common): readonly FormField[] => [
   nameField(c),
   descriptionField(c),
@@ -97,7 +97,7 @@ export const managementKeyFields = (t: ManagementKeyTexts, c: Common): readonly 
   ...lifetimeFields(t),
 ];
 
-/** How long a key works, from where, and the form of its tokens. */
+/** The form fields for how long a key is valid, from which networks, and which profile its tokens have. */
 export const lifetimeFields = (t: ApiKeyTexts): readonly FormField[] => [
   { kind: 'date', name: 'expiresAt', label: t.expiry, hint: t.expiryHint, initial: null },
   { kind: 'lines', name: 'allowedCidrs', label: t.networks, hint: t.networksHint, initial: [] },

@@ -18,7 +18,7 @@ export interface ApiKeyTexts extends EntityTexts, ProfileTexts {
   readonly lastUse: string;
   readonly never: string;
   readonly unused: string;
-  /** Title of the dialog that shows it once. */
+  /** The title of the dialog that shows the key once. */
   readonly yourKey: string;
   readonly expiry: string;
   readonly expiryHint: string;

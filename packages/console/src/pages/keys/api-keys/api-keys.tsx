@@ -18,16 +18,16 @@ import { managementKeyTexts, type ManagementKeyTexts } from './management-key-te
 
 type ApiKey = components['schemas']['ApiKey'];
 
-/** Keys of these act as a program of their own, others as a user. */
+/** Keys with these tenants act as a program with its own role. All other keys act as a user. */
 const withOwnRole: ReadonlySet<string> = new Set(['AccountProject', 'OrganizationProject']);
 
 const UNUSED_AFTER_MS = 90 * 24 * 60 * 60 * 1000;
 
-/** A key that nobody has used for so long is one that can perhaps go. */
+/** Whether a key can probably be removed, because it hasn't been used for a long time. */
 const isUnused = ({ status, lastUsedAt, createdAt }: ApiKey): boolean =>
   status === 'active' && Date.now() - new Date(lastUsedAt ?? createdAt).getTime() > UNUSED_AFTER_MS;
 
-/** What the keys of every kind of scope have in common. */
+/** Declares what the keys of all kinds of scopes have in common. */
 const keysOfAnyScope = {
   noun: 'ApiKey',
   name: nameOfKey,
@@ -95,7 +95,7 @@ const keysOfProject = (scope: Scope, creation: KeyCreation): Entity<ApiKey, ApiK
   fields: (t, _row, c) => apiKeyFields(t, c, creation),
   create: (api, { actsAs, userId, ...input }) => {
     const user = actsAs === 'me' ? creation.userId : userId;
-    // A key that acts as a user belongs to them, in this project.
+    // A key that acts as a user belongs to the scope of that user in the project.
     const owner =
       actsAs === 'role' ? {} : { scope: { tenant: 'projectUser', id: `${idOf(scope)}:${String(user)}` } };
     return api.createApiKey(formInput<'createApiKey'>({ ...input, ...owner }));

@@ -1,7 +1,7 @@
 import type { Texts } from '../../../i18n/language.ts';
 import { apiKeyTexts, type ApiKeyTexts } from './api-key-texts.ts';
 
-/** Keys of an organization or account differ from those of a project in whom they act as. */
+/** Texts for keys of an organization or account, which act as service users. */
 export interface ManagementKeyTexts extends ApiKeyTexts {
   readonly machine: string;
   readonly machineHint: string;

@@ -11,13 +11,13 @@ import { profileField } from '../token-profile.ts';
 
 type ProjectApp = components['schemas']['ProjectApp'];
 
-const ownWays = ['email', 'password', 'passkey', 'github'] as const;
+const ownMethods = ['email', 'password', 'passkey', 'github'] as const;
 
 export const providerChoices = (t: AppTexts): readonly Choice[] =>
-  ownWays.map((way) => ({ id: way, name: t[way] }));
+  ownMethods.map((method) => ({ id: method, name: t[method] }));
 
-/** The ways of our own pages and GitHub, and the providers of the installation. */
-const wayChoices =
+/** Lists the sign-in methods of our own pages, GitHub, and the providers of the installation. */
+const methodChoices =
   (t: AppTexts): ChoiceSource =>
   async (api) => {
     const { items } = await api.signInProviders({});
@@ -25,7 +25,7 @@ const wayChoices =
     return [...providerChoices(t), ...others];
   };
 
-/** The form of an app. Whether it keeps a secret is decided when it is made. */
+/** The form fields of an app. Only a new app can be made confidential. */
 export const appFields = (t: AppTexts, app: ProjectApp | null, c: Common): readonly FormField[] => [
   { ...nameField(c, app?.name), hint: t.nameHint, isHarmless: true },
   {
@@ -41,7 +41,7 @@ export const appFields = (t: AppTexts, app: ProjectApp | null, c: Common): reado
     name: 'enabledProviders',
     label: t.providers,
     noun: 'ProjectAppProvider',
-    source: wayChoices(t),
+    source: methodChoices(t),
     isRequired: true,
     initial: app ? [...app.enabledProviders, ...app.identityProviders] : ['email'],
   },
@@ -88,7 +88,7 @@ export const appFields = (t: AppTexts, app: ProjectApp | null, c: Common): reado
     isShown: ({ allowSignUp }) => allowSignUp === true,
     initial: app?.signUpRoleId ?? null,
   },
-  // A registered app never skips consent.
+  // A registered app can never skip consent.
   ...(app?.registered
     ? []
     : [
@@ -100,7 +100,7 @@ export const appFields = (t: AppTexts, app: ProjectApp | null, c: Common): reado
           initial: app?.firstParty ?? false,
         },
       ]),
-  // An uploaded logo is replaced and removed where it is shown.
+  // An uploaded logo is replaced and removed in the panel, where it is shown.
   ...(isUploaded(app?.logoUrl)
     ? []
     : [
@@ -170,14 +170,14 @@ export const appFields = (t: AppTexts, app: ProjectApp | null, c: Common): reado
   },
 ];
 
-const isOwnWay = (way: string): boolean => ownWays.some((own) => own === way);
-const waysOf = ({ enabledProviders }: Values): readonly string[] => enabledProviders as readonly string[];
+const isOwnMethod = (method: string): boolean => ownMethods.some((own) => own === method);
+const methodsOf = ({ enabledProviders }: Values): readonly string[] => enabledProviders as readonly string[];
 
-/** What the form gives, as the operation takes it: null stands for an app that is not restricted. */
+/** Converts the values of the form to the input of the operation. `scopes` is null for an unrestricted app. */
 export const appInput = <V extends Values>({ isRestricted, ...input }: V) => ({
   ...input,
-  enabledProviders: waysOf(input).filter(isOwnWay),
-  identityProviders: waysOf(input).filter((way) => !isOwnWay(way)),
+  enabledProviders: methodsOf(input).filter(isOwnMethod),
+  identityProviders: methodsOf(input).filter((method) => !isOwnMethod(method)),
   scopes: isRestricted === true ? input['scopes'] : null,
   signUpRoleId: input['allowSignUp'] === true ? input['signUpRoleId'] : null,
   primaryColor: colourOf(input['primaryColor']),

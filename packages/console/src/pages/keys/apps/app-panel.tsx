@@ -15,14 +15,14 @@ import { appTexts } from './app-texts.ts';
 
 type ProjectApp = components['schemas']['ProjectApp'];
 
-/** A challenge whose verifier nobody knows: the sign-in can be seen, and its code is of no use. */
+/** A code challenge whose verifier isn't known: the sign-in page can be viewed, but its code can't be exchanged. */
 const unknownChallenge = (): string =>
   btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32))))
     .replaceAll('+', '-')
     .replaceAll('/', '_')
     .replaceAll('=', '');
 
-/** What a list has no room for, and a look at the sign-in page of the app. */
+/** Shows the details of an app for which the list has no space, and previews its sign-in page. */
 export function AppDetails({ app }: { readonly app: ProjectApp }) {
   const t = useTexts(appTexts);
   const c = useTexts(common);
@@ -92,7 +92,7 @@ export function AppDetails({ app }: { readonly app: ProjectApp }) {
   );
 }
 
-/** An address that somebody typed: a link only if it is https. */
+/** Shows a URL that a user has typed. It is only a link if it is https. */
 function Outside({ address }: { readonly address: string }) {
   if (!address.startsWith('https://')) return <bdi>{address}</bdi>;
   return (

@@ -42,10 +42,10 @@ export interface AppTexts extends EntityTexts, ProfileTexts, ColourTexts {
   readonly resourcesHint: string;
   readonly confidential: string;
   readonly confidentialHint: string;
-  /** The same two as headings of columns. */
+  /** Column headings for `signUp` and `confidential`. */
   readonly signUpColumn: string;
   readonly confidentialColumn: string;
-  /** A client made it by itself, by dynamic registration. */
+  /** Marks an app that a client has created by dynamic registration. */
   readonly registered: string;
   readonly registeredColumn: string;
   readonly registeredAbout: string;

@@ -3,7 +3,7 @@ import { formatNumber } from '../../../i18n/format.ts';
 import { useTexts } from '../../../i18n/language.ts';
 import { deliveryTexts } from './delivery-texts.ts';
 
-/** What a receiver answered: its status, else why there was none, and how long it took. */
+/** Shows the response of a receiver: its status or the reason why there is none, and how long it took. */
 export function Answer({
   statusCode,
   error,

@@ -13,7 +13,7 @@ import { Answer } from './answer.tsx';
 import { deliveryTexts } from './delivery-texts.ts';
 import { Snippet } from '../snippet.tsx';
 
-/** One event on its way to a receiver: every attempt, what came back, and another try. */
+/** Shows the delivery of one event: all attempts, the last response, and a button to send it again. */
 export function DeliveryDialog({
   delivery,
   onClose,

@@ -22,31 +22,31 @@ type Delivery = components['schemas']['WebhookDelivery'];
 
 const PAGE = 10;
 const AGAIN_AFTER_MS = 1500;
-/** How often an open delivery is read that waits for its next attempt. */
+/** How often the list is read while the dialog shows a delivery that waits for its next attempt. */
 const WATCHED_AFTER_MS = 5000;
 const FRESH_MS = 30_000;
 
-/** A delivery that was just asked for, once more or for the first time: its answer comes soon. */
+/** Whether a delivery was requested only just now, so that its outcome is expected soon. */
 const isExpected = ({ status, nextAttemptAt, updatedAt }: Delivery): boolean =>
   status === 'pending' &&
   (nextAttemptAt === null || new Date(nextAttemptAt).getTime() <= Date.now()) &&
   Date.now() - new Date(updatedAt).getTime() < FRESH_MS;
 
-/** Whether it did not arrive at its last attempt, and is not on its way at the moment. */
+/** Whether the last attempt failed, and no new attempt is under way. */
 const hasFailed = (delivery: Delivery): boolean =>
   delivery.status === 'exhausted' ||
   (delivery.status === 'pending' && delivery.attemptCount > 0 && !isExpected(delivery));
 
-/** How many failed attempts of a delivery the list shows; its dialog has them all. */
+/** Maximum number of failed attempts that the list shows for a delivery. The dialog shows all of them. */
 const ATTEMPTS = 3;
 
-/** The attempts that failed, newest first, without the last one of all: that is the answer of the delivery. */
+/** Returns the failed attempts, newest first. The latest attempt is left out, because the delivery itself shows it. */
 const earlierFailures = ({ attempts = [], attemptCount }: Delivery) =>
   attempts
     .filter(({ number, error }) => error !== null && number !== attemptCount)
     .sort((a, b) => b.number - a.number);
 
-/** What was sent to a webhook, newest first, each with what failed before it arrived, and a button that sends it again. */
+/** Lists the deliveries of a webhook, newest first, with their failed attempts and a button to send each one again. */
 export function DeliveryList({ subscriptionId }: { readonly subscriptionId: string }) {
   const t = useTexts(deliveryTexts);
   const scope = useScope();

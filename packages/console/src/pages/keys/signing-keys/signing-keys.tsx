@@ -78,7 +78,7 @@ function Rotation() {
   );
 }
 
-/** Where the public keys are. A key names its issuer, which is the address of this service as others know it. */
+/** Shows the URL of the public keys. It comes from the issuer of a key, which is the public URL of the service. */
 function Address() {
   const t = useTexts(signingKeyTexts);
   const scope = useScope();

@@ -12,7 +12,7 @@ interface Type {
 }
 type Pages = readonly (readonly string[])[];
 
-/** A service with these pages of event types; a name that ends with `?` is that of a type to opt in to. */
+/** A fake service with these pages of event types. A type whose name ends with `?` must be opted in to. */
 function service(pages: Pages) {
   const eventTypes = vi.fn(async ({ cursor = '0' }: { readonly cursor?: string }) => {
     const at = Number(cursor);

@@ -21,7 +21,7 @@ async function allTypes(api: Api) {
   return types;
 }
 
-/** What a webhook can ask for: everything, all events of a noun, and each type. */
+/** Lists what a webhook can subscribe to: all events, all events of a noun, or a single event type. */
 export const subscriptionChoices =
   (t: WebhookTexts): ChoiceSource =>
   async (api, { search }) => {
@@ -37,7 +37,7 @@ export const subscriptionChoices =
     );
   };
 
-/** The types of which a test sends an example. */
+/** Lists the event types for which a test can send an example. */
 export const exampleChoices: ChoiceSource = async (api, { search }) =>
   matching(
     (await allTypes(api)).map(({ name }) => ({ id: name, name })),

@@ -13,7 +13,7 @@ import { webhookTexts } from './webhook-texts.ts';
 
 type Subscription = components['schemas']['WebhookSubscription'];
 
-/** A receiver, here in Express: it refuses what the service did not sign. */
+/** Example code for a receiver in Express. It refuses requests that the service hasn't signed. */
 const receiver = `import { webhookHandler } from '@doorward/node';
 
 app.post(

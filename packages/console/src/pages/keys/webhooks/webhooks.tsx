@@ -26,11 +26,11 @@ const statusOf = (
           : t.works
         : `${t.failingSince} ${failingSince}`;
 
-/** The form that the service demands before it looks at where the address leads. */
+/** Whether a URL has the form that the service requires. Only the service can check the host that it leads to. */
 const isAddress = (text: string): boolean =>
   /^[a-z]+:\/\/[^/?]/i.test(text) && !/[\s\\#]/.test(text) && URL.canParse(text);
 
-/** Whether the service sends, and if not, why. */
+/** Shows whether the service sends events to the webhook, or why it doesn't. */
 function Status({ subscription }: { readonly subscription: Subscription }) {
   const t = useTexts(webhookTexts);
   const { active, disabledReason, failingSince, lastDeliveredAt } = subscription;

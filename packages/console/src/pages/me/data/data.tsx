@@ -67,7 +67,7 @@ const Data = () => {
 };
 export default Data;
 
-/** The accounts of the user; one of each type can exist. */
+/** Lists the accounts of the user. They can have one account of each type. */
 function Accounts({ accounts }: { readonly accounts: readonly components['schemas']['Account'][] }) {
   const t = useTexts(dataTexts);
   const c = useTexts(common);

@@ -9,7 +9,7 @@ import { ErrorBox } from '../../../session/error-box.tsx';
 import { Field } from '../../../ui/field.tsx';
 import { dataTexts } from './data-texts.ts';
 
-/** Deletes the user, once they have typed their address. */
+/** Deletes the user after they have typed their email address. */
 export function Deletion({
   user,
   onClose,
@@ -22,7 +22,7 @@ export function Deletion({
   const [text, setText] = useState('');
   const [isAtOnce, setAtOnce] = useState(false);
   const [isWrong, setWrong] = useState(false);
-  // Nothing is read again afterwards: there is nobody who could.
+  // A question instead of a change: afterwards the user no longer exists, so nothing can be read again.
   const erase = useQuestion((api: Api, hardDelete: boolean) => api.deleteMe({ hardDelete }));
   const expected = user.email ?? user.name;
   const submit = (event: FormEvent): void => {

@@ -3,13 +3,16 @@ import { scopeOf, type Scope } from '../../../scopes/scope.ts';
 
 type Notice = components['schemas']['Notification'];
 
-/** Where a notification leads. */
+/** The page that a notification links to. */
 export type NoticeTarget =
-  /** A page about the user. */
+  /** One of the user's own pages. */
   | { readonly kind: 'own'; readonly page: string }
   | { readonly kind: 'scope'; readonly scope: Scope; readonly page: string; readonly row: string | null };
 
-/** The page for each type of notification. Null: it leads nowhere; an invitation, for example, can be opened only from its mail. */
+/**
+ * The page that each type of notification links to. null means that there is no link: an invitation, for example, can
+ * only be opened from its mail.
+ */
 const places: Readonly<
   Record<Notice['type'], { readonly own: string } | { readonly page: string; readonly hasRow?: true } | null>
 > = {
@@ -34,7 +37,7 @@ const places: Readonly<
 };
 
 export function targetOf({ type, scope, target }: Notice): NoticeTarget | null {
-  // A newer service may know more types.
+  // A newer version of the service may send types that this console doesn't know.
   const place = Object.hasOwn(places, type) ? places[type] : null;
   if (!place) return null;
   if ('own' in place) return { kind: 'own', page: place.own };

@@ -88,7 +88,7 @@ const texts: Texts<NoticeTexts> = {
 
 const PAGE = 50;
 
-/** The notices are read, and the bell counts fewer of them. */
+/** Marks notifications as read and lowers the number of unread ones, before the service has responded. */
 function expectRead(
   { rows, answer }: Expectation,
   isMeant: (notice: Notice) => boolean,
@@ -201,7 +201,7 @@ const Notifications = () => {
 };
 export default Notifications;
 
-/** The way to what a notification is about, which also reads it. */
+/** The link to what a notification is about. Opening it also marks the notification as read. */
 function OpenTarget({ notice, onOpen }: { readonly notice: Notice; readonly onOpen: () => void }) {
   const t = useTexts(texts);
   const target: NoticeTarget | null = targetOf(notice);

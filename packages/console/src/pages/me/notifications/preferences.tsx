@@ -12,7 +12,7 @@ type Preference = components['schemas']['NotificationPreference'];
 const preferencesKey = ['NotificationPreference', 'mine'] as const;
 const channels: readonly Preference['channel'][] = ['inApp', 'email'];
 
-/** Which notifications the user gets, here and by mail. */
+/** Lets the user choose which notifications they get in the console and by mail. */
 export function Preferences() {
   const t = useTexts(preferenceTexts);
   const { data, error, refetch } = useRead(preferencesKey, (api, signal) =>
@@ -48,7 +48,7 @@ export function Preferences() {
   );
 }
 
-/** Turns at once, and back if the service refuses. */
+/** Switches immediately, and back if the service refuses the change. */
 function Switch({ preference: { type, channel, enabled, locked } }: { readonly preference: Preference }) {
   const t = useTexts(preferenceTexts);
   const change = useChange(

@@ -1,7 +1,7 @@
 import type { Api } from '@doorward/node/client';
 import { EntityForm } from '../../../entities/forms/entity-form.tsx';
 
-/** Asks before something ends, and says what follows. */
+/** Asks for confirmation before something is ended or removed, and explains the consequences. */
 export function Confirmation({
   title,
   consequence,

@@ -1,7 +1,7 @@
 import { Time } from '../../../ui/times/time.tsx';
 import type { OwnTexts } from './own-texts.ts';
 
-/** When a way to sign in or a factor was last used. */
+/** A column that shows when a sign-in method or second factor was last used. */
 export const lastUsedColumn = (own: OwnTexts) => ({
   key: 'lastUsedAt',
   label: own.lastUsed,

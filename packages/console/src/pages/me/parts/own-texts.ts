@@ -1,6 +1,6 @@
 import type { Texts } from '../../../i18n/language.ts';
 
-/** Texts that several pages about the user share. */
+/** Texts that several of the user's own pages share. */
 export interface OwnTexts {
   readonly email: string;
   readonly password: string;

@@ -5,7 +5,7 @@ import { announce } from '../../../ui/announcer.tsx';
 import { ErrorBox } from '../../../session/error-box.tsx';
 import { ownTexts } from './own-texts.ts';
 
-/** Sends the mail that verifies an address once more. */
+/** A button that sends the verification mail for an email address again. */
 export function SendAgain({ email }: { readonly email: string }) {
   const t = useTexts(ownTexts);
   const send = useMutation({

@@ -25,13 +25,13 @@ type Act =
   | { readonly kind: 'rename' | 'remove'; readonly passkey: Passkey }
   | { readonly kind: 'codes'; readonly codes: readonly string[] };
 
-/** The browser makes the passkey between the two calls. */
+/** Adds a passkey. The browser creates it between the two calls. */
 async function addPasskey(api: Api, name: string) {
   const { challengeId, publicKey } = await api.createPasskeyOptions({});
   return api.createPasskey({ challengeId, credential: await makePasskey(publicKey), name });
 }
 
-/** The passkeys of the user, and what they can do with each. */
+/** Lists the passkeys of the user, and lets them add, rename and remove passkeys. */
 export function Passkeys() {
   const t = useTexts(passkeyTexts);
   const f = useTexts(secondFactorTexts);

@@ -34,7 +34,7 @@ const texts: Texts<{
   },
 };
 
-/** The picture of the user, a new one, and none. */
+/** Lets the user upload, replace and remove their picture. */
 export function OwnPicture({ address }: { readonly address: string | null }) {
   const t = useTexts(texts);
   const own = useTexts(ownTexts);

@@ -13,14 +13,14 @@ import { Field } from '../../../ui/field.tsx';
 import { QrPicture } from './qr-picture.tsx';
 import { secondFactorTexts } from './second-factor-texts.ts';
 
-/** The key of a new app, and its first code. Closed without it, the app is not kept. */
+/** Shows the secret of a new authenticator app, and asks for its first code. Closing without a code removes the app. */
 export function FactorSetUp({
   created: { factor, secret, otpauthUrl },
   onDone,
   onClose,
 }: {
   readonly created: components['schemas']['CreatedMfaFactor'];
-  /** With the recovery codes, if it is the first. */
+  /** Called when the app is enabled. The first factor of a user comes with recovery codes. */
   readonly onDone: (recoveryCodes: readonly string[] | null) => void;
   readonly onClose: () => void;
 }) {
@@ -38,7 +38,7 @@ export function FactorSetUp({
   );
   const drop = useChange((api: Api, id: string) => api.deleteMfaFactor({ id }));
   const close = (): void => {
-    // The factor is about to be enabled: to drop it now would take it away again.
+    // While the factor is being enabled, closing must not delete it.
     if (enable.isPending) return;
     drop.mutate(factor.id);
     onClose();

@@ -2,18 +2,18 @@ import { useRead } from '../../../api/use-api.ts';
 import { useTexts } from '../../../i18n/language.ts';
 import { secondFactorTexts } from './second-factor-texts.ts';
 
-/** The authenticator apps of the user, and the number of their recovery codes. */
+/** Reads the authenticator apps of the user, and how many recovery codes are left. */
 export const useOwnApps = () => useRead(['MfaFactor', 'mine'], (api, signal) => api.myMfa({}, { signal }));
 
-/** The passkeys of the user: at most ten. */
+/** Reads the passkeys of the user. A user has at most ten, so one page contains them all. */
 export const useOwnPasskeys = () =>
   useRead(['Passkey', 'mine'], (api, signal) =>
     api.myPasskeys({ limit: 100 }, { signal }).then(({ items }) => items),
   );
 
 /**
- * Completes the consequence of removing an app or a passkey with what happens to the recovery codes: they end with the
- * last app or passkey.
+ * Returns a function that adds a note about recovery codes to the consequences of removing an app or passkey: the
+ * codes become invalid with the last one.
  */
 export function useCodesNote(): (consequence: string) => string {
   const t = useTexts(secondFactorTexts);

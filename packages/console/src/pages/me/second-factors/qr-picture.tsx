@@ -1,6 +1,6 @@
 import { qrPath } from '../../../../../server/src/html/qr-code.ts';
 
-/** A text as a QR code, dark on light in every theme, because readers expect it. */
+/** Shows a text as a QR code. It is dark on light in every theme, because scanners expect that. */
 export function QrPicture({ text, label }: { readonly text: string; readonly label: string }) {
   const picture = qrPath(text);
   if (!picture) return null;

@@ -26,7 +26,7 @@ type Act =
   | { readonly kind: 'newCodes' }
   | { readonly kind: 'codes'; readonly codes: readonly string[] };
 
-/** The authenticator apps of the user, and their recovery codes. */
+/** Lists the authenticator apps of the user, and manages the recovery codes. */
 export function SecondFactors() {
   const t = useTexts(secondFactorTexts);
   const { data, error, refetch } = useOwnApps();
@@ -95,7 +95,7 @@ function FactorList({ status, onAct }: { readonly status: Status; readonly onAct
   const t = useTexts(secondFactorTexts);
   const own = useTexts(ownTexts);
   const { factors, enabled, recoveryCodesLeft } = status;
-  // Passkeys have them too.
+  // A user with only passkeys has recovery codes too.
   const hasCodes = enabled || recoveryCodesLeft > 0;
   return (
     <>

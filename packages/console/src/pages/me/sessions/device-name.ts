@@ -16,7 +16,7 @@ const systems: readonly (readonly [RegExp, string])[] = [
   [/\bLinux\b/, 'Linux'],
 ];
 
-/** `Firefox, Windows`. A browser that is not known stays as it is. */
+/** Returns a short name such as `Firefox, Windows`. The user agent of an unknown browser stays as it is. */
 export function deviceName(userAgent: string): string {
   const find = (names: typeof browsers): string | undefined =>
     names.find(([form]) => form.test(userAgent))?.[1];

@@ -190,7 +190,7 @@ const Sessions = () => {
               {
                 key: 'lastUsedAt',
                 label: t.lastUsed,
-                // The service learns of it when tokens are renewed, and this one is in use.
+                // The service only records a use when tokens are renewed, but the current session is in use now.
                 cell: ({ isCurrent, lastUsedAt }) => (isCurrent ? t.now : <Time iso={lastUsedAt} />),
               },
               {
@@ -233,7 +233,7 @@ const Sessions = () => {
 };
 export default Sessions;
 
-/** One call for each: the service has no call that spares this session. A page at a time, until only this is left. */
+/** Ends all other sessions, page by page. Each needs its own call, because no operation spares the current session. */
 async function endOthers(api: Api): Promise<void> {
   for (;;) {
     const { items } = await api.myUserSessions({ limit: 100 });

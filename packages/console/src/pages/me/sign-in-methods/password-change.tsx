@@ -70,7 +70,7 @@ const texts: Texts<PasswordTexts> = {
 const empty = { currentPassword: '', newPassword: '', confirmPassword: '' };
 type Passwords = typeof empty;
 
-/** Only for who has a password: it comes with the first e-mail address. */
+/** Changes the password. Hidden if the user has none: they set one when they add their first email address. */
 export function PasswordChange() {
   const t = useTexts(texts);
   const [values, setValues] = useState<Passwords>(empty);
@@ -128,7 +128,7 @@ export function PasswordChange() {
   );
 }
 
-/** What the service says about single fields. */
+/** Returns the messages of an error by field. */
 function problemsOf(error: unknown): ReadonlyMap<string, string> {
   const details = error instanceof DoorwardError ? (error.details ?? []) : [];
   return new Map(details.map(({ path, message }) => [path, message]));

@@ -54,7 +54,7 @@ const texts: Texts<ProviderTexts> = {
   },
 };
 
-/** Leaves for the provider, which returns the browser here. */
+/** Sends the browser to the provider, which redirects it back to this page. */
 function connect(key: string): void {
   const here = `${location.origin}${location.pathname}`;
   const start = `${serviceUrl}/api/auth/${key === 'github' ? 'github' : `providers/${key}`}`;
@@ -64,7 +64,7 @@ function connect(key: string): void {
 const readProviders: Read<readonly components['schemas']['SignInProvider'][]> = (api, signal) =>
   api.signInProviders({}, { signal }).then(({ items }) => items);
 
-/** The ways to the providers of the installation, and what happened on the way back. */
+/** Buttons that connect an account of a provider, and the error of the last attempt. */
 export function ProviderConnections() {
   const t = useTexts(texts);
   const { error } = useSearch({ strict: false });

@@ -2,7 +2,7 @@ import type { Texts } from '../../../i18n/language.ts';
 
 const own = { github: 'GitHub', oidc: 'OpenID Connect' };
 
-/** How users know the ways to sign in. One that is not here is shown as the service calls it. */
+/** Names of the sign-in methods for users. A method that is missing here is shown by its key. */
 export const providerNames: Texts<Readonly<Record<string, string>>> = {
   en: { ...own, email: 'E-mail' },
   de: { ...own, email: 'E-Mail' },

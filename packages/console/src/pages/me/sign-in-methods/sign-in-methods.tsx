@@ -87,7 +87,7 @@ const texts: Texts<MethodTexts> = {
   },
 };
 
-/** All of them on one page: a user has at most five. */
+/** Reads all sign-in methods of the user. There are at most five, so one page contains them all. */
 export const readMethods: Read<readonly Method[]> = (api, signal) =>
   api.myAuthenticationMethods({ limit: 100 }, { signal }).then(({ items }) => items);
 

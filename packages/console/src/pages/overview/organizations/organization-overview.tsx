@@ -24,7 +24,7 @@ import { AllLink, Cards, projectCard } from '../parts/parts.tsx';
 
 const SHOWN = 12;
 
-/** An organization: what it is, its settings and its projects. */
+/** The overview of an organization, with its settings and projects. */
 export function OrganizationOverview({ scope: { id } }: { readonly scope: Scope }) {
   const t = useTexts(organizationTexts);
   const s = useTexts(slugTexts);
@@ -114,7 +114,7 @@ export function OrganizationOverview({ scope: { id } }: { readonly scope: Scope 
   );
 }
 
-/** The settings of an organization, and its deletion. */
+/** Buttons to edit the settings of an organization and to delete it. */
 function OrganizationActions({
   organization,
 }: {

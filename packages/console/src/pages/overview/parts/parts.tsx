@@ -4,9 +4,9 @@ import { useTexts, type Texts } from '../../../i18n/language.ts';
 import { formatNumber } from '../../../i18n/format.ts';
 import type { Scope } from '../../../scopes/scope.ts';
 
-/** Parts that the overviews share. */
+/* Components that several overview pages share. */
 
-/** A scope or a row of which there may be more than a few, as a card that leads there. */
+/** Shows scopes as cards that link to their overviews. */
 export function Cards({
   items,
 }: {
@@ -40,7 +40,7 @@ const texts: Texts<{ readonly all: (count: string) => string }> = {
   fr: { all: (count) => `Tout afficher (${count})` },
 };
 
-/** Leads to a list of which only the first rows are shown. */
+/** A link to the full list; nothing if all rows are already shown. */
 export function AllLink({
   scope,
   page,

@@ -3,7 +3,7 @@ import { useTexts, type Texts } from '../../../i18n/language.ts';
 import type { Scope } from '../../../scopes/scope.ts';
 
 interface Step {
-  /** The page on which it is done. */
+  /** The page on which the user does this step. */
   readonly page: string;
   readonly name: string;
   readonly about: string;
@@ -17,7 +17,7 @@ const texts: Texts<{ readonly title: string; readonly done: string; readonly ope
   fr: { title: 'Premiers pas', done: 'Fait', open: 'À faire' },
 };
 
-/** What makes a new scope useful, in its order. Nothing once all of it is done. */
+/** Lists the first steps in a new scope, in order. Shows nothing once all of them are done. */
 export function Steps({ scope, steps }: { readonly scope: Scope; readonly steps: readonly Step[] }) {
   const t = useTexts(texts);
   if (steps.every(({ isDone }) => isDone)) return null;

@@ -10,7 +10,7 @@ import { LatestEntries } from './latest-entries.tsx';
 import { Numbers } from './numbers.tsx';
 import { projectTexts } from './project-texts.ts';
 
-/** A project of another owner: whom it is from, and what the organization has in it. */
+/** The overview of a project that another owner shares with the organization by a grant. */
 export function GrantedOverview({ scope, can }: { readonly scope: Scope; readonly can: Rights['can'] }) {
   const t = useTexts(projectTexts);
   const g = useTexts(grantedTexts);

@@ -12,7 +12,7 @@ import { projectTexts } from './project-texts.ts';
 
 const SHOWN = 8;
 
-/** The latest entries of the audit log. */
+/** Shows the latest entries of the audit log. */
 export function LatestEntries({ scope }: { readonly scope: Scope }) {
   const t = useTexts(projectTexts);
   const { data, error, refetch } = useRead(['AuditLog', scope, 'latest'], (api, signal) =>

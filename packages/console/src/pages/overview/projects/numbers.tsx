@@ -41,7 +41,7 @@ const texts: Texts<{ readonly title: string; readonly expiring: Forms; readonly 
 
 interface Count {
   readonly total: number;
-  /** How many of them need somebody to look at them, of those that were read. */
+  /** How many rows need attention, among those that were read. */
   readonly bad?: number;
 }
 
@@ -58,7 +58,7 @@ const counts: Readonly<
   },
   'api-keys': {
     noun: 'ApiKey',
-    // Those that end first come first.
+    // Sorted by expiry, so that the keys that expire first are among those that are read.
     read: async (api, scope) => {
       const { items, totalCount } = await api.apiKeys({
         ...targetOf(scope),
@@ -83,7 +83,7 @@ const counts: Readonly<
   },
 };
 
-/** How many users, roles, keys and webhooks a project has, and which of them need attention. */
+/** Shows how many users, roles, keys and webhooks a project has, and how many of them need attention. */
 export function Numbers({ scope, can }: { readonly scope: Scope; readonly can: Rights['can'] }) {
   const t = useTexts(texts);
   const pages = usePages().filter(({ name }) => {

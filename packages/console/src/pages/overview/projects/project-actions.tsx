@@ -13,7 +13,7 @@ import { slugField, slugTexts, typedSlugField } from '../../tenants/slug-field.t
 import { projectTexts } from './project-texts.ts';
 import { registrationFields, registrationInput, registrationTexts } from './registration-fields.ts';
 
-/** The settings of a project, and its deletion. */
+/** Buttons to edit the settings of a project and to delete it. */
 export function ProjectActions({
   project,
   scope,

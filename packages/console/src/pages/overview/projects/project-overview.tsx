@@ -17,7 +17,7 @@ import { ProjectActions } from './project-actions.tsx';
 import { ProjectSteps } from './project-steps.tsx';
 import { projectTexts } from './project-texts.ts';
 
-/** A project: how requests name it, what to do first, and what happened last. */
+/** The overview of a project: its scope for API requests, its first steps, and the latest audit entries. */
 export function ProjectOverview({ scope }: { readonly scope: Scope }) {
   const t = useTexts(projectTexts);
   const s = useTexts(slugTexts);

@@ -6,12 +6,13 @@ import type { Rights } from '../../../scopes/use-scope.ts';
 import { projectTexts } from './project-texts.ts';
 import { Steps } from '../parts/steps.tsx';
 
-/** As many of the first events as one request has. A project with more is past its first steps. */
+/** The size of one request. A project with more events is past its first steps. */
 const FIRST = 100;
 
 /**
- * From a new project to the first check. What was done is read in the feed, which begins with the oldest event: one
- * request, and a step stays done after its row is deleted. A project whose beginning is no longer kept is not new.
+ * Shows the steps from a new project to its first access check. The feed shows which ones are done: it starts with
+ * the oldest event, so one request is enough, and a step stays done after its row is deleted. A project whose first
+ * events have been purged isn't new.
  */
 export function ProjectSteps({ scope, can }: { readonly scope: Scope; readonly can: Rights['can'] }) {
   const t = useTexts(projectTexts);

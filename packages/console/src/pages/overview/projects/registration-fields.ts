@@ -72,7 +72,7 @@ export const registrationTexts: Texts<RegistrationTexts> = {
 
 const isOn = ({ dynamicRegistration }: Values): boolean => dynamicRegistration === 'token';
 
-/** Whether and how clients register themselves as apps of the project. */
+/** The form fields for whether and how clients can register themselves as apps of the project. */
 export const registrationFields = (
   t: RegistrationTexts,
   { dynamicRegistration, registrableScopes, registrableResources }: Project,
@@ -106,7 +106,7 @@ export const registrationFields = (
   },
 ];
 
-/** Without what has not changed: the permissions are checked against those of the user whenever they are sent. */
+/** Leaves out unchanged values. Whenever permissions are sent, the service checks them against those of the user. */
 export const registrationInput = (project: Project, values: Values): Values => {
   const names = ['dynamicRegistration', 'registrableScopes', 'registrableResources'] as const;
   const same = names.filter((name) => JSON.stringify(values[name]) === JSON.stringify(project[name]));

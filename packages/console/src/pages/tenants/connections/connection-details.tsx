@@ -12,7 +12,7 @@ import { domainChoices } from './connection-fields.ts';
 
 type Connection = components['schemas']['OrganizationConnection'];
 
-/** What a connection is for, what to register at its provider, and whether the provider answers. */
+/** Shows the domains of a connection, the callback URL to register at its provider, and a test of the provider. */
 export function ConnectionDetails({ connection }: { readonly connection: Connection }) {
   const t = useTexts(connectionTexts);
   return (
@@ -49,7 +49,7 @@ function ProviderTest({ id }: { readonly id: string }) {
   const scope = useScope();
   const rights = useRights(scope);
   const test = useChange((api, input: Target & { readonly id: string }) =>
-    // The service asks the provider twice, and waits up to 8 s each time.
+    // The service sends two requests to the provider, and waits up to 8 s for each.
     api.testOrganizationConnection(input, { timeoutMs: 30_000 }),
   );
   if (!rights.can('OrganizationConnection:Test')) return null;

@@ -10,7 +10,7 @@ import { domainTexts } from '../domains/domain-texts.ts';
 
 type Connection = components['schemas']['OrganizationConnection'];
 
-/** The domains of the organization, each with its status. */
+/** Lists the domains of the organization to choose from, each with its status. */
 export async function domainChoices(
   api: Api,
   input: Target & { readonly search?: string; readonly ids?: readonly string[] },
@@ -25,7 +25,7 @@ export async function domainChoices(
   return items.map(({ id, domain, status }) => ({ id, name: domain, description: statuses[status] }));
 }
 
-/** The form of a connection. A new one cannot be enforced, because its provider has proved nothing yet. */
+/** The form fields of a connection. A new connection can't be enforced, because its provider isn't proven yet. */
 export const connectionFields = (
   t: ConnectionTexts,
   row: Connection | null,
@@ -109,7 +109,7 @@ export const connectionFields = (
 export const connectionStatuses = ({ statuses }: ConnectionTexts): readonly Choice[] =>
   (['draft', 'active', 'disabled'] as const).map((id) => ({ id, name: statuses[id] }));
 
-/** An empty secret leaves the present one as it is. */
+/** Leaves out an empty secret, so that the stored one doesn't change. */
 export function connectionInput(values: Values): Values {
   const { clientSecret, ...others } = values;
   return clientSecret === '' ? others : values;

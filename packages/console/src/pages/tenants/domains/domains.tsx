@@ -54,7 +54,7 @@ const domains: Entity<Domain, DomainTexts> = {
   actions: (domain) => <Verification domain={domain} />,
 };
 
-/** The record to publish, to be copied part by part. */
+/** Shows the DNS record to publish. Its name and its text can be copied separately. */
 function Details({ domain: { record } }: { readonly domain: Domain }) {
   const t = useTexts(domainTexts);
   return (
@@ -83,7 +83,7 @@ function Verification({ domain: { id, domain } }: { readonly domain: Domain }) {
       about={t.verifyAbout}
       fields={[]}
       save={(api, input) =>
-        // The service waits 5 s for a name server that does not answer.
+        // The service waits 5 s for a name server that doesn't respond.
         api.verifyOrganizationDomain({ ...input, id }, { timeoutMs: 15_000 })
       }
     />

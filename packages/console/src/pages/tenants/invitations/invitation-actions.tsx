@@ -11,7 +11,9 @@ import { invitationTexts } from './invitation-texts.ts';
 
 type Invitation = components['schemas']['Invitation'];
 
-/** What an invitation still allows: an open one can be sent again, an ended one renewed, and both be revoked. */
+/**
+ * A pending invitation can be resent, renewed and revoked, an expired one renewed and revoked, and others not at all.
+ */
 export function InvitationActions({
   invitation: { id, email, status },
 }: {

@@ -37,7 +37,7 @@ const invitations: Entity<Invitation, InvitationTexts> = {
   ],
   list: (api, input, signal) =>
     api.organizationInvitations({ ...input, relations: [...relations] }, { signal }),
-  // `invitation` reads what a mailed token names; rows come from the list.
+  // `api.invitation` needs the token from the mail, so the row is read from the list.
   read: async (api, { id, ...input }, signal) =>
     onlyRow(
       await api.organizationInvitations({ ...input, ids: [id], relations: [...relations] }, { signal }),

@@ -10,7 +10,7 @@ import { ErrorBox } from '../../../session/error-box.tsx';
 import { roleChoices } from '../../access/choices.ts';
 import { invitationTexts } from './invitation-texts.ts';
 
-/** Invites several addresses with one role, one call after the other. What failed stays in the field. */
+/** Invites several email addresses with the same role, one call after another. Failed ones stay in the field. */
 export function InviteForm({ onClose }: { readonly onClose: () => void }) {
   const t = useTexts(invitationTexts);
   const c = useTexts(common);
@@ -101,5 +101,5 @@ function Results({ outcomes }: { readonly outcomes: readonly Outcome<string, unk
   );
 }
 
-/** Addresses between spaces, commas, semicolons and line ends; each once. */
+/** Splits a text into email addresses at whitespace, commas and semicolons, without duplicates. */
 const addressesOf = (text: string): readonly string[] => [...new Set(text.split(/[\s,;]+/).filter(Boolean))];

@@ -8,20 +8,22 @@ import { useRights, useScope } from '../../../scopes/use-scope.ts';
 import { useMe } from '../../../scopes/use-scopes.ts';
 import { memberTexts } from './member-texts.ts';
 
-/** Says which of the members the user is. */
+/** Marks the current user in the list of members. */
 export function Self({ userId }: { readonly userId: string }) {
   const t = useTexts(memberTexts);
   const { data: me } = useMe();
   return me?.user.id === userId ? <small> ({t.you})</small> : null;
 }
 
-/** Marks a program among the people. */
+/** Marks a service user in the list of members. */
 export function ServiceUserMark() {
   const t = useTexts(memberTexts);
   return <small> ({t.serviceUser})</small>;
 }
 
-/** Removing somebody, which needs a right, or leaving, which everybody may. Both show first who loses what. */
+/**
+ * Removes a member, which needs a permission, or lets the user leave, which everyone may do. Shows the impact first.
+ */
 export function MemberActions({ member }: { readonly member: components['schemas']['Member'] }) {
   const t = useTexts(memberTexts);
   const scope = useScope();

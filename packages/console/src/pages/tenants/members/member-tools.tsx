@@ -5,7 +5,7 @@ import { useRights, useScope } from '../../../scopes/use-scope.ts';
 import { invitationTexts } from '../invitations/invitation-texts.ts';
 import { InviteForm } from '../invitations/invite-form.tsx';
 
-/** New members come by invitation: it is at hand where the members are. */
+/** Buttons to invite members and to open the invitations, because new members come by invitation. */
 export function MemberTools() {
   const t = useTexts(invitationTexts);
   const scope = useScope();

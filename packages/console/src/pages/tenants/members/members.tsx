@@ -37,7 +37,7 @@ const membersFor = (ownId: string | undefined): Entity<Member, MemberTexts> => (
     timeColumn('createdAt', t.joined, ({ joinedAt }) => joinedAt, { sortField: 'createdAt' }),
   ],
   list: (api, input, signal) => api.organizationMembers(input, { signal }),
-  // The id of a member is that of the user, and only the list reads members.
+  // The id of a member is the id of the user. No operation reads one member, so the row is read from the list.
   read: async (api, { id, ...input }, signal) =>
     onlyRow(await api.organizationMembers({ ...input, ids: [id] }, { signal })),
   fields: (t, member, c) => [
@@ -55,7 +55,7 @@ const membersFor = (ownId: string | undefined): Entity<Member, MemberTexts> => (
   update: (api, { id, ...input }) =>
     api.updateOrganizationMember(formInput<'updateOrganizationMember'>(input, { userId: id })),
   hasImpact: true,
-  // The service lets nobody change their own role.
+  // Users can't change their own role.
   isFixed: ({ id }) => id === ownId,
   tools: () => <MemberTools />,
   bulk: (t) => [
