@@ -76,8 +76,13 @@ const usersAt = (address: unknown) =>
     .select()
     .from(users)
     .where(eq(users.email, String(address)));
+/** The oldest first. */
 const methodsOf = (userId: string) =>
-  pool().select().from(authenticationMethods).where(eq(authenticationMethods.userId, userId));
+  pool()
+    .select()
+    .from(authenticationMethods)
+    .where(eq(authenticationMethods.userId, userId))
+    .orderBy(authenticationMethods.createdAt);
 
 /** To the provider and back: the URL of the callback. */
 async function visit(browser: Visitor, provider: OpenidDouble, start: string): Promise<string> {
