@@ -12,7 +12,7 @@ export interface RootField {
 
 /** The rate-limit points of one HTTP request: one call for each root field, in the class of its operation. */
 interface Charges {
-  /** Counts a field. Answers whether the points of the operation's own class are included. */
+  /** Counts a field. Returns whether this includes the points of the operation's own class. */
   add(field: RootField): boolean;
   /** Spends all points at once. @throws RATE_LIMITED */
   take(): Promise<void>;

@@ -22,10 +22,11 @@ import { buildGraphqlSchema, type Resolver } from './schema.ts';
 import { jsonBytes } from '../http/body/json-size.ts';
 import { selectRelations } from './selected-relations.ts';
 
-/**
+/*
  * Declarations → `/graphql`. All documents of a request are validated before one runs. A request, batch or not, has one
  * call, one limit of cost and one of sensitive fields. The documents of a batch run one after the other.
  */
+
 export interface GraphqlOptions {
   readonly operations: readonly NamedOperation[];
   readonly schemas: Schemas;
@@ -36,7 +37,7 @@ export interface GraphqlOptions {
   /** The authenticated call of a request. Its effects collect cookies and headers. */
   readonly callOf: (request: FastifyRequest) => Call;
   readonly applyEffects: (call: Call, reply: FastifyReply) => void;
-  /** Reads related rows. Resolvers answer only their public members. */
+  /** Reads related rows. Resolvers return only the public members of a row. */
   readonly related: Related;
   readonly languageOf: (request: FastifyRequest) => Language;
   readonly requestIdOf: (request: FastifyRequest) => string;
@@ -52,7 +53,7 @@ export interface GraphqlOptions {
   readonly log: (error: unknown, request: FastifyRequest) => void;
 }
 
-/** Whether a caller can guess a secret with the operation. A request may select one such field, so batches gain nothing. */
+/** Whether a caller can guess a secret with the operation. A request may select one such field, even in a batch. */
 const guessesSecret = ({ kind, access, limit }: NamedOperation): boolean =>
   kind === 'mutation' && (access === 'public' || limit?.class === 'auth');
 
@@ -261,7 +262,7 @@ export function registerGraphql(app: FastifyInstance, options: GraphqlOptions): 
     return send([{ executed: false, data: null, faults: [{ error }] }], { status }, request, reply);
   }
 
-  /** Counts a request that failed before it was counted as one field. Answers the error, or RATE_LIMITED. */
+  /** Counts a failed request as one field unless it was counted already. Returns its error, or RATE_LIMITED. */
   async function countRefusal(thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
     const error = toDoorwardError(thrown);
     const authentication = request.authentication as FastifyRequest['authentication'] | null | undefined;

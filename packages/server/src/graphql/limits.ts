@@ -16,8 +16,8 @@ import {
 import { fail } from '../errors.ts';
 
 /*
- * Limits of a document (graphql §1), computed from its selections before validation, so types may be unknown. The time is
- * linear in the length of the document, whatever its fragments do.
+ * Limits of a document (graphql §1), computed from its selections before validation, so types may be unknown. The
+ * time is linear in the length of the document, whatever its fragments do.
  */
 
 const MAX_ROOT_FIELDS = 15;

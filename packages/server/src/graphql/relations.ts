@@ -21,7 +21,7 @@ interface Origin extends RelationAccess {
   readonly loaders: Map<string, DataLoader<string, unknown>>;
 }
 
-/** Reads one relation of many parents. Answers a row or a list of rows for each parent key. */
+/** Reads one relation of many parents. Returns a row or a list of rows for each parent key. */
 export type Related = (
   access: RelationAccess,
   entity: AnyEntity,
@@ -78,7 +78,7 @@ async function countRows(rows: Promise<unknown>, { related: { budget } }: Origin
   return rows;
 }
 
-/** Resolves a relation of a row. Without an origin there is no scope in which the caller may read, so it is empty. */
+/** Resolves a relation of a row. Without an origin there is no scope to read in, so the row has no related rows. */
 export function relationResolver(entity: AnyEntity, relation: string, related: Related): Resolver {
   const name = `${entity.name}.${relation}`;
 

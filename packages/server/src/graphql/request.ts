@@ -69,8 +69,8 @@ const JSON_TYPE = 'application/json';
 const GRAPHQL_TYPE = 'application/graphql-response+json';
 
 /**
- * The media type of an answer. Only clients that name the type of GraphQL over HTTP and do not prefer JSON get it. Body and
- * status are equal in both cases.
+ * The media type of an answer: that of GraphQL over HTTP for clients that name it and do not prefer JSON, else JSON.
+ * Body and status are equal in both cases.
  */
 export function responseType(accept: string | undefined): string {
   const qualities = new Map<string, number>();

@@ -62,7 +62,7 @@ export const Json = new GraphQLScalarType<unknown>({
   parseLiteral(literal, variables) {
     visit(literal, {
       ObjectField({ name }) {
-        // As in a JSON body: schemas would drop the member in silence.
+        // Refused, as in a JSON body, because schemas would drop the member in silence.
         if (name.value === '__proto__') throw new GraphQLError('No member may be called __proto__.');
       },
     });

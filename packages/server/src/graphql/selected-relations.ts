@@ -36,11 +36,11 @@ export function selectRelations(
 }
 
 interface NodeSelection extends Pick<RelationSelection, 'isWhole' | 'relations'> {
-  /** Names of the relations of the rows that the operation answers. */
+  /** Names of the relations of the rows that the operation returns. */
   readonly ofRows: readonly string[];
 }
 
-/** Cached documents keep their nodes, and so these entries. */
+/** The selections of each field node. Cached documents keep their nodes, and thereby these entries. */
 const selectionsByNode = new WeakMap<FieldNode, NodeSelection>();
 
 function selectionOf(node: FieldNode, info: GraphQLResolveInfo): NodeSelection {
@@ -53,7 +53,7 @@ function selectionOf(node: FieldNode, info: GraphQLResolveInfo): NodeSelection {
   return selection;
 }
 
-/** Selected relations by name, with the path of response keys, or `SEVERAL` if a relation is selected more than once. */
+/** Selected relations by name, with the path of response keys, or `SEVERAL` if a relation is selected repeatedly. */
 type Keys = Map<string, string | typeof SEVERAL>;
 const SEVERAL = Symbol('several');
 

@@ -2,9 +2,9 @@ import { catalogue, detailMessages, type Code } from '../errors.ts';
 import type { Tenant } from '../kernel/scope.ts';
 import { takesIdempotencyKey, type NamedOperation } from '../kernel/operation.ts';
 
-/** The error responses of operations. Each set of codes is one component of the document, which operations refer to. */
+/* The error responses of operations. Each set of codes is one component of the document, which operations refer to. */
 
-/** All error codes of an operation: those that it declares, and those that follow from its declaration (conventions §4). */
+/** All error codes of an operation: those that it declares, and those that its declaration implies (conventions §4). */
 export function codesOf(op: NamedOperation): Code[] {
   const hasBody = op.method !== 'GET' && op.method !== 'DELETE';
   const hasIds = Object.keys(op.input).some(
@@ -38,7 +38,7 @@ export function codesOf(op: NamedOperation): Code[] {
   return [...new Set(codes)];
 }
 
-/** Whether it works in an organization, which may be suspended; checks answer that with a reason. */
+/** Whether the operation fails while its organization is suspended. Checks do not: they answer with a reason. */
 const concernsTenants = ({ scoped, tenants, admits = [] }: NamedOperation) =>
   scoped && !admits.includes('outsider') && tenants?.some((tenant) => isOfOrganizations.has(tenant));
 
@@ -48,7 +48,7 @@ const isOfOrganizations: ReadonlySet<Tenant> = new Set([
   'projectUser',
 ]);
 
-/** Whether some kinds of tokens are refused, whatever they hold. */
+/** Whether the operation refuses some kinds of tokens, whatever permissions they have. */
 const isRefusedByToken = ({ sessionOnly, access, notForApps, tenants }: NamedOperation) =>
   sessionOnly !== undefined ||
   access === 'session' ||

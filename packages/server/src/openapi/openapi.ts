@@ -24,7 +24,7 @@ export interface DocumentSource {
   readonly exampleIds?: ExampleIds | undefined;
 }
 
-/** The inputs of `describe` beside the declaration of the operation. */
+/** The inputs of `describe` besides the declaration of the operation. */
 interface OperationContext {
   readonly schemas: Schemas;
   readonly template: PathTemplate;
@@ -83,7 +83,7 @@ export function buildOpenapi(source: DocumentSource): Document {
   });
 }
 
-/** Named schemas. If a name means different schemas in inputs and outputs, it keeps that of the outputs. */
+/** Named schemas. If the input schema and the output schema of a name differ, the name means the output schema. */
 function definitions(operations: readonly NamedOperation[], { inputs, outputs }: Schemas) {
   const open = Object.fromEntries(
     Object.entries(outputs).map(([name, { additionalProperties: _, ...schema }]) => [name, schema]),

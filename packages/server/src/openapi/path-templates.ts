@@ -2,8 +2,8 @@ import type { NamedOperation } from '../kernel/operation.ts';
 
 /**
  * Paths as OpenAPI writes them. OpenAPI forbids two templates that differ only in the names of their parameters, but
- * operations may use different names. So operations with the same path shape share a template, whose parameter names are
- * combined.
+ * operations may use different names. So operations with the same path shape share a template, whose parameter names
+ * are combined.
  *
  * @example GET /invitations/:token, DELETE /invitations/:id → /invitations/{tokenOrId}
  */

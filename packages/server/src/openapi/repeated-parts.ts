@@ -1,6 +1,6 @@
 /**
- * Moves parts that occur more than once to `components`. If parts of one name differ, the most frequent one is moved and
- * the others stay inline.
+ * Moves parts that occur more than once to `components`. If parts of one name differ, the most frequent one is moved
+ * and the others stay inline.
  */
 export class RepeatedParts {
   readonly #section: string;

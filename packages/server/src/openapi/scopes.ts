@@ -21,7 +21,7 @@ export const scopeRef = (allowed: readonly Tenant[] = tenants): JsonSchema => ({
   $ref: `#/$defs/${nameOf(allowed)}`,
 });
 
-/** The schemas that `scopeRef` refers to, except that of any scope. */
+/** The schemas that `scopeRef` refers to, except `ScopeInput`, which allows every tenant. */
 export function narrowedScopes(
   operations: readonly { readonly tenants?: readonly Tenant[] }[],
   any: JsonSchema,
@@ -63,7 +63,7 @@ export function scopeParameters(
   ];
 }
 
-/** An AuthZEN endpoint has the same path at the root, where the token names the scope, and below the issuer of a project. */
+/** AuthZEN paths exist at the root, where the token names the scope, and below the issuer of each project. */
 export const authzenServers = [
   { url: '/' },
   ...['org/{organizationId}', 'acc/{accountId}'].map((owner) => ({

@@ -42,8 +42,8 @@ export function successes(op: NamedOperation, schemas: OperationSchemas): Record
 }
 
 /**
- * The answer of a dry run has the range `2XX`, because client generators use the first explicit status as the type of the
- * call, which must be the entity.
+ * The answer of a dry run has the range `2XX`, because client generators use the first explicit status as the type of
+ * the call, which must be the entity.
  */
 const dryRunDescription =
   '200 if `dryRun` is true. Nothing was changed; the answer lists whose permissions the change would affect.';

@@ -38,8 +38,8 @@ export const deletedIndex = (table: string, { deletedAt }: { readonly deletedAt:
     .where(sql`deleted_at is not null`);
 
 /**
- * Indexes for lists of a tenant's rows, of which there may be a million: one index per sort order, so that a page is
- * read from the position of its cursor.
+ * Indexes for lists of a tenant's rows, which may number a million: one index per sort order, so that the database
+ * reads a page from the position of its cursor.
  */
 export const listIndexes = (
   table: string,
@@ -58,13 +58,13 @@ export const tenantColumn = () =>
     .notNull()
     .references(() => nodes.id);
 
-/** As much of the table of users as foreign keys need: its file imports files of tables that refer to users. */
+/** Only the id of the table of users, for foreign keys: importing people/user.ts would make a circular import. */
 const users = pgTable('users', { id: uuid('id').primaryKey() });
 
 /** The id of a user, or null. */
 export const optionalUserColumn = (name = 'user_id') => uuid(name).references(() => users.id);
 
-/** The id of a user, in every row. */
+/** The id of a user, never null. */
 export const userColumn = (name = 'user_id') => optionalUserColumn(name).notNull();
 
 export const metadataColumn = () => jsonb('metadata').$type<Record<string, unknown>>().notNull().default({});

@@ -3,7 +3,10 @@ import { text } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
 import { serverSet } from '../kernel/entity.ts';
 
-/** Whether a row that a policy document manages may be changed by hand. `protected`: the next document cannot delete it either. */
+/**
+ * Whether people may change a row that a policy document manages: not if it is `locked`. A `protected` row can also not
+ * be deleted by a later document.
+ */
 export type PolicyHold = 'none' | 'protected' | 'locked';
 
 export const managedColumns = () => ({
@@ -12,7 +15,7 @@ export const managedColumns = () => ({
   policyHold: text('policy_hold', { enum: ['none', 'protected', 'locked'] }),
 });
 
-/** The field and the computed value of nouns with `managedColumns`. */
+/** The field `managed`, for nouns with `managedColumns`; `managedOf` computes its value. */
 export const managed = serverSet(
   z
     .enum(['policy'])

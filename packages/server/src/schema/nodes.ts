@@ -6,9 +6,9 @@ import { INSTALLATION_ID } from '../kernel/scope.ts';
 export const SYSTEM_NODE = INSTALLATION_ID;
 
 /**
- * The tenant tree: one row per account, organization, project and accepted project grant, under the same id. A node is the unit of isolation:
- * every tenant-owned row names its node. It also stores the tenant's counters: the policy version, and the gapless
- * sequences of its audit log and events.
+ * The tenant tree: one row per account, organization, project and accepted project grant, under the same id. A node is
+ * the unit of isolation: every tenant-owned row names its node. It also stores the tenant's counters: the policy
+ * version, and the gapless sequences of its audit log and events.
  */
 export const nodes = pgTable(
   'nodes',
@@ -26,7 +26,7 @@ export const nodes = pgTable(
       .defaultNow(),
     eventSequence: bigint('event_sequence', { mode: 'number' }).notNull().default(0),
     deletedAt: timestamp('deleted_at', { withTimezone: true, precision: 3 }),
-    /** When a deleted node may be purged before its retention ends; null otherwise, and again after the purge. */
+    /** When a deleted node may be purged before its retention ends; null otherwise. The purge sets it to null again. */
     purgeAt: timestamp('purge_at', { withTimezone: true, precision: 3 }),
   },
   (table) => [

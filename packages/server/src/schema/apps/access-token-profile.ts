@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * Profiles of access tokens (openid §11). `rfc9068` is for resource servers with a verifier of the standard (RFC 9068),
- * which expects `scope` as a text; the scope of Doorward then has another name. This service takes both.
+ * Profiles of access tokens (openid §11). `rfc9068` is for resource servers whose verifier follows RFC 9068, which
+ * requires `scope` to be a string, so the Doorward scope is in another claim. This service accepts both profiles.
  */
 export const accessTokenProfiles = ['doorward', 'rfc9068'] as const;
 

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { languages } from '../../languages.ts';
 
 /*
- * Texts and the sender name of an app: what its makers add to the pages and mails that this service sends in their name
- * (docs/spec/sign-in-methods.md, "Branding"). Any address can be typed on a page of sign-in, and gets the mail. So a
- * text is plain, contains no site, address or number, stands next to the sentences of the service, and replaces none.
+ * Texts and the sender name that the makers of an app add to pages and mails of this service
+ * (docs/spec/sign-in-methods.md, "Branding"). Anyone can have such a mail sent to any address, by typing it on a
+ * sign-in page. So the texts are plain, contain no site, address or number, and never replace sentences of the service.
  */
 
 const purposes = ['signInPage', 'signInMail', 'verificationMail', 'resetMail'] as const;

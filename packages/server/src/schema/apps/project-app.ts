@@ -38,14 +38,14 @@ export const projectApps = pgTable(
     logoUrl: textColumn('logo_url'),
     homepageUrl: textColumn('homepage_url'),
     primaryColor: textColumn('primary_color'),
-    /** The name before the address of the service in its mails; null: that of the service. */
+    /** The sender name in mails of the app, before the address of the service; null: the service's own name. */
     senderName: textColumn('sender_name'),
     texts: jsonb('texts').$type<AppText[]>().notNull().default([]),
     redirectUris: textColumn('redirect_uris').array().notNull(),
     /** Null: not restricted. Empty: tokens of the app allow nothing. */
     scopes: textColumn('scopes').array(),
     enabledProviders: textColumn('enabled_providers', { enum: appProviders }).array().notNull(),
-    /** Keys of providers of OpenID Connect. */
+    /** Keys of OpenID Connect providers. */
     identityProviders: textColumn('identity_providers').array().notNull().default([]),
     /** Where the browser may continue after a logout. */
     postLogoutRedirectUris: textColumn('post_logout_redirect_uris').array().notNull().default([]),
@@ -56,20 +56,20 @@ export const projectApps = pgTable(
     signUpRoleId: uuidColumn('sign_up_role_id'),
     signUpRoleTenantId: uuidColumn('sign_up_role_tenant_id'),
     confidential: boolean('confidential').notNull(),
-    /** Its users are not asked for consent to what it may request. */
+    /** Whether the app gets what it requests without asking its users for consent. */
     firstParty: boolean('first_party').notNull().default(false),
     accessTokenProfile: textColumn('access_token_profile', { enum: accessTokenProfiles })
       .notNull()
       .default('doorward'),
-    /** Its id_tokens have the claims of user info too. */
+    /** Whether id_tokens of the app also contain the claims of userinfo. */
     idTokenClaims: boolean('id_token_claims').notNull().default(false),
-    /** Resource servers that its tokens may name as audience (RFC 8707). */
+    /** Resource servers that tokens of the app may name as audience (RFC 8707). */
     resources: textColumn('resources').array().notNull().default([]),
     /** HMAC of the secret of a confidential app; no answer contains it. */
     secretHash: bytea('secret_hash'),
-    /** Hash of the token with which a client that registered itself manages its registration; null: people created the app. */
+    /** Hash of the token with which a self-registered client manages its registration; null: people created the app. */
     registrationHash: textColumn('registration_hash'),
-    /** When a user last signed in or stayed signed in, to the day; only of registered apps. */
+    /** When a user last signed in or stayed signed in, to within a day; kept for self-registered apps only. */
     lastUsedAt: timestamp('last_used_at', { withTimezone: true }),
   },
   (table) => [
@@ -95,7 +95,7 @@ export const projectAppTags = links(
 
 const withoutDuplicates = <T>(values: readonly T[]): T[] => [...new Set(values)];
 
-/** A permission by its name. `scopesToSet` checks that the project has it. */
+/** The name of a permission. `scopesToSet` checks that the project has such a permission. */
 const scopeName = text(1, 128);
 
 const Provider = z

@@ -9,7 +9,7 @@ import { refusal } from '../../kernel/input/values.ts';
 
 const maxLength = 2048;
 
-/** The characters of RFC 3986, without `#`, because fragments are not allowed, and `*`, which looks like a pattern. */
+/** The characters of RFC 3986 except `#`, because fragments are not allowed, and `*`, which looks like a pattern. */
 const plain = /^(?:[A-Za-z0-9\-._~:/?[\]@!$&'()+,;=]|%[0-9A-Fa-f]{2})+$/;
 
 /** Loopback: the redirect does not leave the user's machine. */
@@ -32,7 +32,10 @@ export const isRedirectUri = (typed: string): boolean =>
 
 const loopbackIp = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]))(?::[1-9]\d{0,4})?(|[/?].*)$/;
 
-/** A native app gets its loopback port when it starts (RFC 8252 §7.3). */
+/**
+ * A loopback address without its port, because a native app gets its port only when it starts (RFC 8252 §7.3). Null
+ * for any other address.
+ */
 function withoutPort(uri: string): string | null {
   const [, host, rest] = loopbackIp.exec(uri) ?? [];
   return host === undefined ? null : `${host} ${rest}`;

@@ -14,9 +14,9 @@ export const events = pgTable(
     sequence: bigint('sequence', { mode: 'number' }).notNull(),
     type: text('type').notNull(),
     occurredAt: time('occurred_at').notNull(),
-    /** The envelope of events §2. */
+    /** The event envelope (events §2). */
     body: jsonb('body').notNull(),
-    /** When the relay takes the event; null: it is relayed, or no consumer takes it. */
+    /** When the relay should process the event; null: it has been relayed, or no consumer takes its type. */
     relayAt: time('relay_at'),
     relayAttempts: integer('relay_attempts').notNull().default(0),
   },

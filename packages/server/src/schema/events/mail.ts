@@ -1,7 +1,7 @@
 import { index, integer, pgTable, text, uuid } from 'drizzle-orm/pg-core';
 import { time } from '../columns.ts';
 
-/** Mails from the transaction that queues them until they are sent. */
+/** The queue of mails: written in the transaction that causes them, and kept until they are sent. */
 export const mails = pgTable(
   'mails',
   {

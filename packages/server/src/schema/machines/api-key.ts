@@ -30,7 +30,10 @@ export const apiKeys = pgTable(
     scopeId: textColumn('scope_id').notNull(),
     roleId: uuidColumn('role_id'),
     roleTenantId: uuidColumn('role_tenant_id'),
-    /** `sub` of the key's tokens: the user of a ProjectUser scope, the service user of a management key, else the creator. */
+    /**
+     * `sub` of the key's tokens: the user of a ProjectUser scope, the service user of a management key, else the
+     * creator.
+     */
     userId: userColumn(),
     name: textColumn('name'),
     description: textColumn('description'),
@@ -76,7 +79,10 @@ export const apiKeys = pgTable(
   ],
 );
 
-/** HMACs of secrets: the current one and, during the overlap of a rotation, the previous one. No answer reads this table. */
+/**
+ * HMACs of secrets: the current one and, during the overlap of a rotation, the previous one. No answer reads this
+ * table.
+ */
 export const apiKeySecrets = pgTable(
   'api_key_secrets',
   {

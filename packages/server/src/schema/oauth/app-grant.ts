@@ -7,8 +7,8 @@ import { iso, uuid } from '../../kernel/input/values.ts';
 import { projectApps } from '../apps/project-app.ts';
 
 /**
- * What users have consented to, one row for each app. It only grows, until the user takes all of it back. Each sign-in
- * gets what it requests of this, so a row says what needs no question, and not what a token may do.
+ * What users have consented to, one row per user and app. A row only grows, until the user withdraws the consent. It
+ * says which requests need no new question, not what a token may do: each token gets only what its sign-in requests.
  */
 export const appGrants = pgTable(
   'app_grants',
@@ -18,7 +18,7 @@ export const appGrants = pgTable(
     projectAppId: uuidColumn('project_app_id')
       .notNull()
       .references(() => projectApps.id, { onDelete: 'cascade' }),
-    /** The app was not restricted at that time, and the user consented to that. It includes no scope by its name. */
+    /** The user consented while the app was unrestricted. Scopes that it later requests by name are not included. */
     unrestricted: boolean('unrestricted').notNull(),
     scopes: textColumn('scopes').array().notNull(),
     openidScopes: textColumn('openid_scopes', { enum: openidScopes }).array().notNull(),
@@ -31,7 +31,7 @@ export const appGrants = pgTable(
   ],
 );
 
-/** A grant as its user sees it. What it says of the app has no column. */
+/** A grant as its user sees it. The names and the homepage come from other tables (`loadGrants`). */
 export const AppGrant = entity('AppGrant', {
   table: appGrants,
   doc: 'What a user has consented to for one app.',

@@ -12,7 +12,7 @@ export const cliCodes = pgTable(
     hash: textColumn('hash').primaryKey(),
     userId: userColumn(),
     challenge: textColumn('challenge').notNull(),
-    /** How and when the user signed in. The version before writes neither: it knows GitHub alone. */
+    /** How and when the user signed in. The previous version writes neither: it signs in through GitHub only. */
     amr: textColumn('amr').array().notNull().default(['fed']),
     authenticatedAt: time('authenticated_at').notNull().defaultNow(),
     /** Null until it is used. */

@@ -4,8 +4,9 @@ import { projectApps } from '../apps/project-app.ts';
 import { openidScopes } from '../apps/openid-scope.ts';
 
 /**
- * Devices without a browser that wait for their user (RFC 8628): of an app, or a command line of this service. The device has the device code; the user types the user
- * code in a browser, signs in and decides. The row ends with the tokens, or after ten minutes.
+ * Devices without a browser that wait for their user (RFC 8628), for an app or for a command line of this service. The
+ * device keeps the device code; the user types the user code in a browser, signs in and decides. The row is deleted
+ * when the device gets its tokens, or after ten minutes.
  */
 export const deviceAuthorizations = pgTable(
   'device_authorizations',
@@ -20,19 +21,19 @@ export const deviceAuthorizations = pgTable(
     openidScopes: textColumn('openid_scopes', { enum: openidScopes }).array().notNull().default([]),
     /** The organization that the device names, by id or slug; null: the user chooses. */
     organization: textColumn('organization'),
-    /** Where the device asked from, which the page shows. */
+    /** Where the request of the device came from, which the page shows to the user. */
     ipAddress: textColumn('ip_address'),
     userAgent: textColumn('user_agent'),
     intervalSeconds: integer('interval_seconds').notNull(),
-    /** When the device asked for tokens the last time. */
+    /** When the device last polled for tokens. */
     polledAt: time('polled_at'),
     /** Null until the user decides. */
     decision: textColumn('decision', { enum: ['approved', 'denied'] }),
     /** The user who approved, and how they signed in. */
     userId: optionalUserColumn(),
-    /** The organization for which they approved; null: for none. */
+    /** The organization for which the user approved; null: none. */
     organizationId: uuidColumn('organization_id'),
-    /** The organization whose provider vouched for the user; null: they signed in by a way of their own. */
+    /** The organization whose provider vouched for the user; null: the user signed in with a method of their own. */
     boundTo: uuidColumn('bound_to'),
     /** What the user consented to; null: the app was not restricted. */
     consentedScopes: textColumn('consented_scopes').array(),

@@ -25,13 +25,13 @@ export const projectCodes = pgTable(
     openidScopes: textColumn('openid_scopes', { enum: openidScopes }).array().notNull().default([]),
     /** Resource servers that the request named (RFC 8707); empty: none, so the exchange may name some. */
     resources: textColumn('resources').array().notNull().default([]),
-    /** Repeated in the id_token, which so belongs to one authorization request. */
+    /** Repeated in the id_token, which ties it to one authorization request. */
     nonce: textColumn('nonce'),
     /** The organization for which the user signed in; null: for none. */
     organizationId: uuidColumn('organization_id'),
     acr: textColumn('acr', { enum: ['aal1', 'aal2'] }).notNull(),
     amr: textColumn('amr').array().notNull(),
-    /** The session of the browser in which the user signed in; null: a version without such sessions wrote the code. */
+    /** The browser sign-in from which the code comes; null: a version without browser sign-ins wrote the row. */
     ssoSessionId: uuidColumn('sso_session_id'),
     /** When the user signed in, which is before the exchange. */
     authenticatedAt: time('authenticated_at').notNull(),

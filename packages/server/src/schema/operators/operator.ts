@@ -4,8 +4,8 @@ import { time, userColumn } from '../columns.ts';
 import { iso, uuid } from '../../kernel/input/values.ts';
 
 /**
- * Operators whom another operator or the command line has made, and the first user of a development installation. Those of
- * `OPERATORS` have no row: `operatorRows` (src/access/operators.ts) adds them.
+ * Operators whom another operator or the command line has added, and the first user of a development installation.
+ * Operators in `OPERATORS` have no row: `operatorRows` (src/access/operators.ts) adds them.
  */
 export const operatorsTable = pgTable('operators', {
   userId: userColumn().primaryKey(),
@@ -17,14 +17,14 @@ export const operatorsTable = pgTable('operators', {
 });
 
 /**
- * Addresses that the command line has named, and that no user had verified then. Their user becomes operator within a minute
- * after they verify it (`operators/prepared.ts`).
+ * Addresses for which the command line has prepared an operator, because no user had verified them. A user who verifies
+ * such an address becomes an operator within a minute (`operators/prepared.ts`).
  */
 export const preparedOperators = pgTable('prepared_operators', {
   address: textColumn('address').primaryKey(),
   roleId: uuidColumn('role_id').notNull(),
   reason: textColumn('reason'),
-  /** An address that was mistyped should not stay open to the person who registers it. */
+  /** The preparation ends, so that a stranger who later registers a mistyped address does not become an operator. */
   expiresAt: time('expires_at').notNull(),
   createdAt: time('created_at').notNull().defaultNow(),
 });
@@ -35,7 +35,7 @@ export const OperatorSource = z.enum(['configuration', 'api', 'commandLine', 'de
     'configuration: their address is in OPERATORS; api: another operator made them; commandLine: the command line on the machine of the service did; development: the first user of an installation that is not in production.',
 });
 
-/** What an operator did to a user or an organization, by which the text that tells about it is chosen. */
+/** What an operator did to a user or an organization. It selects the text of the notification. */
 export const OperatorAct = z.enum([
   'userSuspended',
   'userReactivated',

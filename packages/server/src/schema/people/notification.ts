@@ -53,7 +53,7 @@ export const kinds = {
 export type NotificationType = keyof typeof kinds;
 export const notificationTypes = Object.keys(kinds) as [NotificationType, ...NotificationType[]];
 
-/** The kind with its optional members. */
+/** The properties of a notification type, typed so that the optional members can be read. */
 export const kindOf = (type: NotificationType): Kind => kinds[type];
 
 export const notifications = pgTable(

@@ -25,7 +25,7 @@ import { Role } from '../rights/role.ts';
 import { taggedBy, tagIds, tags } from '../rights/tag.ts';
 import { languages } from '../../languages.ts';
 
-/** Users of the whole installation. What a tenant stores about a user is in its membership. */
+/** Users of the whole installation. What a tenant stores about a user is in the user's membership. */
 export const users = pgTable(
   'users',
   {
@@ -36,7 +36,7 @@ export const users = pgTable(
     emailVerified: boolean('email_verified').notNull().default(false),
     pictureUrl: textColumn('picture_url'),
     locale: textColumn('locale', { enum: languages }),
-    /** `suspended`: by an operator of the installation; no tenant can change it. */
+    /** `suspended` is set by an operator of the installation, and no tenant can change it. */
     status: textColumn('status', { enum: ['active', 'disabled', 'suspended'] })
       .notNull()
       .default('active'),
@@ -48,7 +48,7 @@ export const users = pgTable(
     kind: textColumn('kind', { enum: ['person', 'service'] })
       .notNull()
       .default('person'),
-    /** The tenant that created a managed user, and that alone may change their profile; null for other users. */
+    /** The tenant that created a managed user; only this tenant may change the profile. Null for other users. */
     managedBy: uuidColumn('managed_by').references(() => nodes.id),
     /** Until when the user may act without a verified address; null for managed users. */
     verificationDeadline: time('verification_deadline'),
@@ -79,7 +79,7 @@ export const UserStatus = z.enum(['active', 'disabled', 'suspended']).meta({
   description: 'Whether a user may sign in and act; suspended: by an operator of the installation.',
 });
 
-/** A tenant can neither suspend a user nor end a suspension. */
+/** The statuses that a tenant can set: it can neither suspend a user nor end a suspension. */
 export const ChangeableStatus = z
   .enum(['active', 'disabled'])
   .meta({ id: 'ChangeableUserStatus', description: 'Whether a managed user may act.' });
@@ -92,7 +92,7 @@ export const Locale = z
   .enum(languages)
   .meta({ id: 'UserLocale', description: 'Language of mails and notifications.' });
 
-/** Metadata of the membership: that of the organization or account, and in a project its own merged over it (model §3). */
+/** The metadata of a user in a scope: that of the organization or account, overridden by the project's (model §3). */
 const membershipMetadata = ({ scope }: ReadContext): SQL => {
   const metadataIn = (
     table: PgTable & { metadata: PgColumn; tenantId: PgColumn; userId: PgColumn },

@@ -6,7 +6,9 @@ export const builtInId = (kind: string, name: string): string => v5(`doorward:${
 export const roleIdOf = (name: RoleName): string => builtInId('role', name);
 export const resourceIdOf = (noun: string): string => builtInId('resource', noun);
 export const permissionIdOf = (name: string): string => builtInId('permission', name);
-/** Of the part of a noun's actions that a role holds, whatever actions it has: an action more keeps the id. */
+/**
+ * The id of the group for a part of a noun's actions. It follows from the part's name: new actions do not change it.
+ */
 export const groupIdOf = (noun: string, part: string): string => builtInId('group', `${noun}/${part}`);
 
 /** The built-in roles with their levels (authorization §4). */

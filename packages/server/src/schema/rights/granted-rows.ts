@@ -1,7 +1,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { ScopeGrant } from '../../kernel/scope.ts';
 
-/* The project's definitions that the customer of a grant sees: ids of live rows that the granted roles contain. */
+/* The rows of a project that the customer of a grant sees: the granted roles, and the live rows that they contain. */
 
 const roles = ({ id }: ScopeGrant): SQL => sql`select granted.role_id from project_grant_roles granted
   join roles r on r.id = granted.role_id and r.deleted_at is null where granted.project_grant_id = ${id}::uuid`;
@@ -14,10 +14,10 @@ const permissions = (grant: ScopeGrant): SQL => sql`select gp.permission_id from
 
 /** The ids of the granted roles. */
 export const grantedRoles = (grant: ScopeGrant): SQL => sql`(${roles(grant)})`;
-/** The ids of their groups. */
+/** The ids of the groups of the granted roles. */
 export const grantedGroups = (grant: ScopeGrant): SQL => sql`(${groups(grant)})`;
-/** The ids of their permissions. */
+/** The ids of the permissions of those groups. */
 export const grantedPermissions = (grant: ScopeGrant): SQL => sql`(${permissions(grant)})`;
-/** The ids of the resources of their permissions. */
+/** The ids of the resources of those permissions. */
 export const grantedResources = (grant: ScopeGrant): SQL =>
   sql`(select p.resource_id from permissions p where p.id in (${permissions(grant)}))`;

@@ -56,7 +56,7 @@ const withOneRole = <N extends string>(name: N) =>
 /** Members of an organization. */
 export const organizationMembers = withOneRole('organization_members');
 
-/** Service users of an account: machines that act in it by API keys. People own accounts and are not members of them. */
+/** Service users of an account: machines that act in it by API keys. People own accounts without being members. */
 export const accountServiceUsers = withOneRole('account_service_users');
 
 /** Users of a project. */
@@ -102,6 +102,6 @@ const tables = {
   },
 };
 
-/** The memberships of a node by its level. @throws Error for the installation, which has operators and no members */
+/** The table of the memberships on a level. @throws Error for the installation, which has operators and no members */
 export const membershipTableOf = <L extends ResolvedScope['level']>(level: L): (typeof tables)[L] =>
   tables[level];

@@ -13,14 +13,14 @@ import { tenantColumn, time } from '../columns.ts';
 import { EventActor } from '../events/event-actor.ts';
 import { entity, serverSet } from '../../kernel/entity.ts';
 
-/** The documents that were applied to a project. */
+/** One row for each application of a policy document to a project; `policyDocuments` has the documents. */
 export const policyVersions = pgTable(
   'policy_versions',
   {
     id: uuidColumn('id').primaryKey(),
     tenantId: tenantColumn(),
     number: integer('number').notNull(),
-    /** Of the rows, right after the application (`State.version`). */
+    /** The version of the project's rows right after the document was applied (`State.version`). */
     version: textColumn('version').notNull(),
     createdAt: time('created_at').notNull().defaultNow(),
     createdBy: jsonb('created_by').$type<z.output<typeof EventActor>>().notNull(),
@@ -33,7 +33,7 @@ export const policyVersions = pgTable(
   (table) => [unique('policy_versions_number').on(table.tenantId, table.number)],
 );
 
-/** The documents of the last versions, which lists of versions do not read. */
+/** The latest policy documents, in a table of their own so that lists of versions do not read them. */
 export const policyDocuments = pgTable(
   'policy_documents',
   {

@@ -16,10 +16,10 @@ export const Provider = z
   .enum(['email', 'github', 'oidc'])
   .meta({ id: 'Provider', description: 'Kind of provider that proves the identity of a user.' });
 
-/** Most sign-in methods of one user. */
+/** The maximum number of sign-in methods of one user. */
 export const MAX_METHODS = 5;
 
-/** Sign-in methods. `claims` reserves the address for its user: the address is verified, or of a registration. */
+/** Sign-in methods. `claims`: the method reserves its address for the user, as verified or from a registration. */
 export const authenticationMethods = pgTable(
   'authentication_methods',
   {

@@ -8,7 +8,7 @@ import {
 } from 'drizzle-orm/pg-core';
 import { time, userColumn } from '../columns.ts';
 
-/** Wrong secrets of an account from one network, in a window that begins with the first. */
+/** How many wrong secrets an account got from one network, in a window that begins with the first of them. */
 export const failedAttempts = pgTable(
   'failed_attempts',
   {
@@ -22,7 +22,7 @@ export const failedAttempts = pgTable(
 
 /**
  * The wrong secrets of an account in a sliding window of 24 hours. The table stays small: beyond a hundred rows only
- * known networks can add to it, each limited by the first rule.
+ * known networks can add to it, and `failedAttempts` limits each network.
  */
 export const accountFailures = pgTable(
   'account_failures',

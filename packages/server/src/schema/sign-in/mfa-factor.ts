@@ -42,14 +42,14 @@ export const mfaRecoveryCodes = pgTable(
   (table) => [unique('mfa_recovery_codes_hash').on(table.userId, table.hash)],
 );
 
-/** Wrong codes of one user, in a window that begins with the first. */
+/** How many wrong codes a user entered, in a window that begins with the first of them. */
 export const mfaAttempts = pgTable('mfa_attempts', {
   userId: userColumn().primaryKey(),
   failures: integer('failures').notNull(),
   windowEndsAt: time('window_ends_at').notNull(),
 });
 
-/** The removal of all factors that an operator has started; it is stopped by a correct code before it takes effect. */
+/** Removals of all factors that an operator has started. A correct code before `effectiveAt` stops the removal. */
 export const factorResets = pgTable(
   'factor_resets',
   {

@@ -8,7 +8,7 @@ export const passkeyChallenges = pgTable(
     id: uuidColumn('id').primaryKey(),
     purpose: textColumn('purpose', { enum: ['registration', 'signIn', 'flow'] }).notNull(),
     hash: textColumn('hash').notNull(),
-    /** The session or the flow that alone may use it; null: anyone with the challenge. */
+    /** The only session or flow that may use the challenge; null: anyone who has it. */
     boundTo: textColumn('bound_to'),
     expiresAt: time('expires_at').notNull(),
   },

@@ -4,10 +4,10 @@ import { time, userColumn } from '../columns.ts';
 import { entity, required, serverSet } from '../../kernel/entity.ts';
 import { iso, text, uuid } from '../../kernel/input/values.ts';
 
-/** Most passkeys of one user (docs/guides/passkeys.md). */
+/** The maximum number of passkeys of one user (docs/guides/passkeys.md). */
 export const MAX_PASSKEYS = 10;
 
-/** Passkeys. Only the fields of `Passkey` are in answers, and none tells the key pair. */
+/** Passkeys. Answers contain only the fields of `Passkey`, none of which reveals the key pair. */
 export const passkeys = pgTable(
   'passkeys',
   {
@@ -18,7 +18,7 @@ export const passkeys = pgTable(
     credentialId: textColumn('credential_id').notNull().unique('passkeys_credential'),
     /** The public key in COSE (RFC 9052), in base64url. */
     publicKey: textColumn('public_key').notNull(),
-    /** How often the authenticator signed with it; 0: it does not count. */
+    /** The signature counter of the authenticator; 0: it does not count. */
     counter: bigint('counter', { mode: 'number' }).notNull(),
     aaguid: uuidColumn('aaguid').notNull(),
     transports: textColumn('transports').array().notNull(),
@@ -31,9 +31,9 @@ export const passkeys = pgTable(
 );
 
 /**
- * What an authenticator stores as the id of a user: random, so that a person who holds the authenticator learns nothing
- * about the user (WebAuthn, 14.6.1). It stays when the passkeys are removed, so that a new one replaces the old one on the
- * same authenticator.
+ * The user id that an authenticator stores: random, so that a person who holds the authenticator learns nothing about
+ * the user (WebAuthn, 14.6.1). It stays when the passkeys are removed, so that a new passkey replaces the old one on
+ * the same authenticator.
  */
 export const passkeyHandles = pgTable('passkey_handles', {
   userId: userColumn().primaryKey(),

@@ -17,31 +17,31 @@ export const sessions = pgTable(
     id: uuidColumn('id').primaryKey(),
     userId: userColumn(),
     kind: textColumn('kind', { enum: ['browser', 'cli', 'projectApp', 'impersonation'] }).notNull(),
-    /** The operator who acts for the user, and the session of the operator, with which this one ends. */
+    /** The operator who impersonates the user, and the operator's own session, with which this session ends. */
     impersonatorId: uuidColumn('impersonator_id'),
     impersonatorSessionId: uuidColumn('impersonator_session_id'),
     impersonationReason: textColumn('impersonation_reason'),
-    /** Organizations whose owners know that the operator entered. */
+    /** Organizations whose owners were notified that this session entered by impersonation or bypassed the provider. */
     enteredOrganizations: uuidColumn('entered_organizations').array(),
     projectAppId: uuidColumn('project_app_id').references(() => projectApps.id, { onDelete: 'cascade' }),
-    /** The project to whose apps the browser is signed in (`sign-in/sso`); null: any other session. */
+    /** For a browser sign-in (`sign-in/sso`): the project to whose apps the browser is signed in. Otherwise null. */
     ssoProjectId: uuidColumn('sso_project_id'),
-    /** For such a session: the issuer of the provider through which the user signed in; null: GitHub, or none. */
+    /** For a browser sign-in: the issuer of the provider that the user used; null: GitHub, or no provider. */
     ssoIssuer: textColumn('sso_issuer'),
-    /** For the session of an app: the session of the browser in which it began, and with which it ends. */
+    /** For the session of an app: the browser sign-in in which it began, and with which it ends. */
     ssoSessionId: uuidColumn('sso_session_id'),
-    /** When the user last gave the second factor, in a session for the apps of a project. */
+    /** For a browser sign-in: when the user last entered the second factor. */
     factorAt: time('factor_at'),
     /**
-     * For the session of an app: the organization for which the user signed in; null: for none. For any other: the organization
-     * whose provider vouched for the user, and to which the session is bound; null: to none.
+     * For the session of an app: the organization for which the user signed in, or null. For any other session: the
+     * organization whose provider vouched for the user and to which the session is bound, or null.
      */
     organizationId: uuidColumn('organization_id'),
     /** The scopes that the user consented to; null: the app was unrestricted at that time. */
     consentedScopes: textColumn('consented_scopes').array(),
     /** The scopes of OpenID Connect that were granted; they are not permissions. */
     openidScopes: textColumn('openid_scopes', { enum: openidScopes }).array().notNull().default([]),
-    /** Resource servers that the tokens of an app name as audience, besides this service (RFC 8707). */
+    /** Resource servers that tokens of this session name as audience, besides this service (RFC 8707). */
     resources: textColumn('resources').array().notNull().default([]),
     acr: textColumn('acr', { enum: ['aal1', 'aal2'] })
       .notNull()

@@ -2,15 +2,15 @@ import { index, pgTable, text as textColumn } from 'drizzle-orm/pg-core';
 import { time } from '../columns.ts';
 
 /**
- * The outcome of the last step of a flow, for a browser that sends the step again. It outlives the flow by half a minute. One
- * row per flow: who repeats an earlier step is led to the present page.
+ * The outcome of the latest step of a flow, kept for half a minute for a browser that sends the step again. Each flow
+ * has one row: a browser that repeats an earlier step is redirected to the current page.
  */
 export const stepOutcomes = pgTable(
   'step_outcomes',
   {
     /** Hash of the secret in the cookie of the flow. */
     browserHash: textColumn('browser_hash').primaryKey(),
-    /** Of operation and input, keyed with that secret: the input may contain a password. */
+    /** Hash of operation and input, keyed with the cookie's secret because the input may contain a password. */
     requestHash: textColumn('request_hash').notNull(),
     /** The answer with its cookies. */
     sealed: textColumn('sealed').notNull(),

@@ -33,7 +33,7 @@ export const organizationConnections = pgTable(
     /** Encrypted under the key-encryption key (context `organization_connections:<id>`); no answer contains it. */
     sealedSecret: textColumn('sealed_secret').notNull(),
     scopes: textColumn('scopes').array().notNull(),
-    /** Domains of the organization. One domain belongs to one connection at most, which the operations see to. */
+    /** Domains of the organization. The operations ensure that a domain belongs to at most one connection. */
     domainIds: uuidColumn('domain_ids').array().notNull(),
     defaultRoleId: uuidColumn('default_role_id').notNull(),
     defaultRoleTenantId: uuidColumn('default_role_tenant_id').notNull(),
@@ -41,7 +41,7 @@ export const organizationConnections = pgTable(
     enforced: boolean('enforced').notNull().default(false),
     trustMfa: boolean('trust_mfa').notNull().default(false),
     status: textColumn('status', { enum: states }).notNull().default('draft'),
-    /** When a person first signed in with the present issuer and client. */
+    /** When a person first signed in with the current issuer and client. */
     provedAt: time('proved_at'),
     lastUsedAt: time('last_used_at'),
   },
@@ -69,7 +69,7 @@ const callbackPath = sql<string>`'/api/auth/connections/' || "organization_conne
 
 const scopeOfOAuth = z.string().regex(/^[!#-[\]-~]{1,255}$/);
 
-/** The secret of the client at the provider: accepted, and never answered. */
+/** The client secret at the provider: a field of inputs only. */
 export const clientSecret = z
   .string()
   .min(1)

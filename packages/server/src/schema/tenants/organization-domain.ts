@@ -13,23 +13,23 @@ export const OrganizationDomainStatus = z.enum(states).meta({
     'pending: not verified yet; verified: the record was seen; lapsed: its record has been gone for three days. Only a verified domain is a proof.',
 });
 
-/** Domains of organizations. Two organizations may name a domain; one of them at most has verified it. */
+/** Domains of organizations. Several organizations may list the same domain, but at most one has verified it. */
 export const organizationDomains = pgTable(
   'organization_domains',
   {
     ...rowColumns(),
     tenantId: tenantColumn(),
-    /** Canonical, as the domains of addresses. */
+    /** In the canonical form that domains have in addresses. */
     domain: textColumn('domain').notNull(),
     status: textColumn('status', { enum: states }).notNull().default('pending'),
-    /** Published by the organization, so not a secret; another organization has another one. */
+    /** Published by the organization, so it is not a secret. Each organization has its own token. */
     token: textColumn('token').notNull(),
     verifiedAt: time('verified_at'),
-    /** When the name servers last answered whether there is a record. */
+    /** When the name servers last answered, with or without the record. */
     checkedAt: time('checked_at'),
-    /** Time of the first check since the last success that saw no record. */
+    /** Time of the first check without the record since the last check that found it. */
     missingSince: time('missing_since'),
-    /** When the job looks again; null before the first verification. */
+    /** When the job checks the record again; null before the first verification. */
     nextCheckAt: time('next_check_at'),
   },
   (table) => [

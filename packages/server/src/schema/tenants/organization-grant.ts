@@ -21,10 +21,10 @@ export const GrantedRole = z
   })
   .meta({ id: 'GrantedRole', description: 'A role that the customer may assign.' });
 
-/** What row-level security hides from the customer's organization: `withProjects` fills it in. */
+/** Placeholder for what row-level security hides from the customer's organization; `withProjects` fills it in. */
 const hidden = sql`null`;
 
-/** A project grant as the organization of the customer sees it: without the owner's name for it, and its metadata. */
+/** A project grant as the customer's organization sees it: without the owner's name for the grant and its metadata. */
 export const OrganizationGrant = entity('OrganizationGrant', {
   table: projectGrants,
   doc: 'A project of another owner that the organization may use, with the roles that it may assign.',

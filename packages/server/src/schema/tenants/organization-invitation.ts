@@ -29,11 +29,11 @@ export const invitations = pgTable(
   {
     ...rowColumns(),
     tenantId: tenantColumn(),
-    /** Canonical. */
+    /** The invited address in canonical form. */
     email: textColumn('email').notNull(),
     roleId: uuidColumn('role_id').notNull(),
     roleTenantId: uuidColumn('role_tenant_id').notNull(),
-    /** Roles in projects that are granted to the organization, for the new member. */
+    /** Roles that the new member gets in projects that are granted to the organization. */
     grants: jsonb('grants').$type<{ grantId: string; roleIds: string[] }[]>().notNull().default([]),
     status: textColumn('status', { enum: states }).notNull().default('pending'),
     invitedBy: userColumn('invited_by'),
@@ -120,6 +120,6 @@ export const Invitation = entity('Invitation', {
   sort: ['createdAt', 'email', 'expiresAt', 'status'],
 });
 
-/** Who sent the invitation, for its receiver. They do not know the machines of the organization, so it has its name then. */
+/** The name that the invited person sees as the inviter: of the organization if a service user sent the invitation. */
 export const inviterName = () =>
   sql<string>`case when ${users.kind} = 'service' then ${organizations.name} else ${users.name} end`;

@@ -32,8 +32,8 @@ export type GrantStatus = (typeof states)[number];
 export const liveStates: readonly GrantStatus[] = ['active', 'suspended'];
 
 /**
- * Grants of a project to customers' organizations. The tenant is the project. An accepted grant has a node of the same id,
- * its slice, which has the users, keys, subscriptions, events and audit entries of the customer in the project.
+ * Grants of a project to customers' organizations. The tenant is the project. An accepted grant has a tenant node with
+ * the same id, the slice: it owns the customer's users, keys, subscriptions, events and audit entries in the project.
  * `status` is as of the last change: `grantStatus` gives the current one.
  */
 export const projectGrants = pgTable(
@@ -112,7 +112,7 @@ const features = z
   .max(grantFeatures.length)
   .transform((names) => grantFeatures.filter((name) => names.includes(name)));
 
-/** A number of rows of the slice. Row-level security hides them from the project; `withCounts` fills the numbers in. */
+/** Placeholder for counts of the slice's rows, which row-level security hides from the project: see `withCounts`. */
 const hidden = sql<number>`0`;
 
 /** What the owner of a project lets the organization of a customer do with it. */

@@ -28,9 +28,9 @@ export const projects = pgTable(
     dynamicRegistration: textColumn('dynamic_registration', { enum: dynamicRegistrations })
       .notNull()
       .default('off'),
-    /** The most that a registered app may request. */
+    /** The permissions that a self-registered app may request at most. */
     registrableScopes: textColumn('registrable_scopes').array().notNull().default([]),
-    /** Resource servers that registered apps may name. */
+    /** Resource servers that self-registered apps may name. */
     registrableResources: textColumn('registrable_resources').array().notNull().default([]),
   },
   (table) => [

@@ -6,11 +6,12 @@ const maxLength = 512;
 /** An absolute URI with the characters of RFC 3986, without fragment, and without `*`, which looks like a pattern. */
 const absolute = /^[A-Za-z][A-Za-z0-9+.-]*:(?:[A-Za-z0-9\-._~:/?[\]@!$&'()+,;=]|%[0-9A-Fa-f]{2})+$/;
 
-/** Whether an app may have this resource. */
+/** Whether a text is a valid URI of a resource server. */
 const isResourceUri = (typed: string): boolean => typed.length <= maxLength && absolute.test(typed);
 
 /**
- * A resource server that access tokens name as audience (RFC 8707, openid §3). Stored as typed, because verifiers compare audiences character by character.
+ * A resource server that access tokens name as audience (RFC 8707, openid §3). Stored as typed, because verifiers
+ * compare audiences character by character.
  */
 export const resourceUri = z
   .string()

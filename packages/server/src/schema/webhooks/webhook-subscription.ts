@@ -25,10 +25,10 @@ export const webhookSubscriptions = pgTable(
     ...rowColumns(),
     tenantId: tenantColumn(),
     ...managedColumns(),
-    /** What a policy document calls it; no document can manage one without a name. */
+    /** The name by which policy documents refer to the subscription; without a name, none can manage it. */
     name: textColumn('name'),
     url: textColumn('url').notNull(),
-    /** Names, `noun.*` or `*`, as in the input. */
+    /** Names of event types, `noun.*` or `*`, as in the input. */
     eventTypes: textColumn('event_types').array().notNull(),
     description: textColumn('description'),
     /** Set by the owner; the service sets `disabledReason`. Events are sent only if it is active and not disabled. */
@@ -59,8 +59,8 @@ export const webhookSubscriptions = pgTable(
 );
 
 /**
- * Signing secrets: 32 bytes, encrypted with the key-encryption key (context `webhook_secrets:<id>`). `expires_at` of the
- * current secret is null; during the overlap of a rotation the former one is here too. No answer reads this table.
+ * Signing secrets: 32 bytes, encrypted with the key-encryption key (context `webhook_secrets:<id>`). The current secret
+ * has no `expires_at`; during the overlap of a rotation the former one is here too. No answer reads this table.
  */
 export const webhookSecrets = pgTable(
   'webhook_secrets',
