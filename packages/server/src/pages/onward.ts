@@ -10,7 +10,7 @@ import { placeOf } from './sign-in/app-page.ts';
 interface Texts {
   readonly title: string;
   readonly text: string;
-  /** Starts again at this service. */
+  /** The label of the link that starts again at this service. */
   readonly again: string;
 }
 
@@ -43,7 +43,7 @@ type Onward =
   | { readonly kind: 'service' }
   | { readonly kind: 'device' };
 
-/** The link on a page that cannot be used any more; null: it is not known where the browser can go on. */
+/** Creates the link that leads on from a page that cannot be used any more; null if it is unknown where to. */
 export type OnwardLink = (request: FastifyRequest, language: Language) => Promise<Html | null>;
 
 function linkTo(language: Language, next: Onward, home: string): Html {
@@ -62,8 +62,9 @@ function linkTo(language: Language, next: Onward, home: string): Html {
 }
 
 /**
- * Leads a browser on whose step was refused because the sign-in is at another step or over: a second submit, a page from the
- * history, a tab that was open for too long. Only the cookie of a flow is believed, so a forged form leads nowhere.
+ * Redirects a browser whose step was refused because its sign-in is at another step or has ended: after a second
+ * submit, on a page from the history, or in a tab that was open for too long. Only the cookie of a flow is trusted,
+ * so a forged form leads nowhere.
  */
 export function registerOnward(
   app: FastifyInstance,
@@ -81,7 +82,7 @@ export function registerOnward(
     const next = await nextOf(request);
     if (!next) return null;
     if (next.kind === 'page') {
-      // A page that refused to appear must not lead to itself.
+      // A page that could not be shown must not redirect to itself.
       const isOperation = request.routeOptions.config.operation !== undefined;
       return isOperation ? { redirectTo: inFlow(next.path, next.token) } : null;
     }

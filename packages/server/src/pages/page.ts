@@ -33,7 +33,7 @@ const ownBrand = html`<p class="brand"><img src="${brandIcon}" alt="" width="26"
 export const hostedPage = (options: {
   readonly language: Language;
   readonly title: string;
-  /** Whose page it is, for the title; null: the title says it. */
+  /** Null: the title does not end with the name of the service. */
   readonly site?: null;
   readonly body: Html;
   readonly script?: string;
@@ -41,7 +41,7 @@ export const hostedPage = (options: {
   readonly brand?: Html;
   /** Whether its card is as wide as lists need. */
   readonly isWide?: boolean;
-  /** A style sheet beside the one that all pages share. */
+  /** The address of a style sheet besides the one that all pages share. */
   readonly style?: string | undefined;
 }): Html =>
   html`<!doctype html>
@@ -65,13 +65,13 @@ export const hostedPage = (options: {
 /** A page with a form, and the sources that its policy adds. */
 export interface PageWithForm {
   readonly html: Html;
-  /** Where the form may lead, redirects included. */
+  /** The sources that `form-action` allows: the targets of the form and of the redirects that follow. */
   readonly formAction: string;
-  /** If it is not that of the browser. */
+  /** The language of the page, if it is not that of the browser. */
   readonly language?: Language;
   /** From where the page may show pictures. */
   readonly images?: readonly string[];
-  /** Whether it has a script; absent: as the path. */
+  /** Whether the page has a script; absent: it has one if its path has one. */
   readonly script?: boolean;
 }
 

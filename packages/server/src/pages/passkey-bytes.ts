@@ -1,7 +1,7 @@
 /**
- * For the scripts that ask a device for a passkey: bytes as base64url text, and back, because not all browsers and password
- * managers convert them; and `askOnSubmit`, which asks once at a time when the form is sent. If the person declines, the page
- * shows the text that its status has for that, and does `afterwards`.
+ * Functions for scripts that ask a device for a passkey. `toText` and `toBytes` convert between bytes and base64url,
+ * because not all browsers and password managers do. `askOnSubmit` calls `ask` when the form is sent, once at a time.
+ * If the person declines, it shows the text that `status` has for that, and calls `afterwards`.
  */
 export const passkeyBytes = `
 const toText = (buffer) =>
@@ -25,7 +25,7 @@ function askOnSubmit(form, status, ask, afterwards = () => {}) {
 }
 `;
 
-/** For the scripts that use a passkey: asks the device, and returns its answer as JSON has it. */
+/** A function for scripts that use a passkey: it asks the device and returns the answer in the form of JSON. */
 export const passkeyUse = `${passkeyBytes}
 async function usePasskey(publicKey, more) {
   const options = { ...publicKey, challenge: toBytes(publicKey.challenge) };

@@ -13,13 +13,13 @@ export interface DoctorRequest {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Address of a test mail; else none is sent. */
+  /** Where to send a test mail; if absent, none is sent. */
   readonly sendMail?: string | undefined;
-  /** Variables of the command line. */
+  /** Names of the environment variables that the command line itself reads. */
   readonly ownVariables: readonly string[];
 }
 
-/** What was looked at on this machine, and what can be looked at from outside. */
+/** The results of the checks on this machine, and what is needed to check the service from outside. */
 export interface DoctorReport {
   readonly checks: readonly Check[];
   /** Null if the configuration is not usable. */
@@ -28,7 +28,7 @@ export interface DoctorReport {
   readonly keyIds: readonly string[];
 }
 
-/** Looks at the configuration and at everything that it names. Changes nothing. */
+/** Checks the configuration and everything that it refers to. Changes nothing. */
 export async function diagnose({ env, now, sendMail, ownVariables }: DoctorRequest): Promise<DoctorReport> {
   const { config, checks } = checkConfiguration(env, ownVariables);
   if (!config) return { checks, appUrl: null, keyIds: [] };
@@ -42,7 +42,7 @@ interface Stored {
   readonly keyIds: readonly string[];
 }
 
-/** For a check that could not be made: its message says why. */
+/** What to do about each check that could not run; the message of the check says why it could not. */
 const fixes = {
   roles: 'check the roles: docs/operating/postgresql.md',
   clock: 'check that the database still answers, and run doctor again',

@@ -18,11 +18,11 @@ interface Migration {
   readonly state: 'applied' | 'pending';
 }
 
-/** Migrations of this program, oldest first, and how many the database has that it does not know. */
+/** The migrations of this program, oldest first, and how many applied migrations it does not know. */
 export interface MigrationReport {
   readonly migrations: readonly Migration[];
   readonly unknown: number;
-  /** Protections that could not be set up. */
+  /** Messages about protections of the database that could not be set up. */
   readonly warnings: readonly string[];
 }
 
@@ -42,8 +42,8 @@ export async function migrationsOf(db: Executor | null): Promise<MigrationReport
 }
 
 /**
- * Under the lock that the start of a process takes too. Rows of the program itself, such as built-in roles, are written by
- * the next start.
+ * Applies the pending migrations, under the lock that a starting process takes too. Rows that the program itself
+ * defines, such as built-in roles, are written by the next start.
  */
 export async function migrateDatabase(config: Config): Promise<MigrationReport> {
   const { unknown } = await readMigrations(config);

@@ -5,15 +5,16 @@ import { migrateDatabase, readMigrations, type MigrationReport } from './migrati
 import { addOperator, listOperators, removeOperator } from './operators.ts';
 
 /**
- * What the command line does on the machine of the service, with its configuration and without a token: who may read that
- * configuration is trusted. The command line imports this file by name, where the service is installed beside it.
+ * What the command line does on the machine of the service, with its configuration and without a token: a person who
+ * can read that configuration is trusted. If the service is installed next to it, the command line imports this file
+ * by name.
  */
 export interface Programs {
   /** @throws ConfigError, DataDirectoryInUse */
   readonly assertCanStart: (env: Environment) => Promise<{ readonly appUrl: string; readonly port: number }>;
   /** Lists migrations; changes nothing. @throws ConfigError, DataDirectoryInUse, DatabaseUnusable */
   readonly migrations: (env: Environment) => Promise<MigrationReport>;
-  /** Applies what is pending. @throws also NewerDatabase */
+  /** Applies the pending migrations. @throws as `migrations`, and NewerDatabase */
   readonly migrate: (env: Environment) => Promise<MigrationReport>;
   readonly doctor: (request: DoctorRequest) => Promise<DoctorReport>;
   readonly operators: typeof listOperators;

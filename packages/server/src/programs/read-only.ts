@@ -10,12 +10,12 @@ import { openEmbedded } from '../db/connection/open.ts';
 import { TRANSACTION_SETTINGS } from '../db/statements/session-settings.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 
-/** Runs one look in a transaction of its own, in which nothing can be written. */
+/** Runs one function in a read-only transaction of its own. */
 type Read = <T>(look: (db: Executor) => Promise<T>) => Promise<T>;
 
 /**
- * Runs `work` on a database that it cannot change. The embedded database writes to its files when it is opened, so that a
- * copy is opened.
+ * Runs `work` on a database that it cannot change. Opening the embedded database writes to its files, so a copy of
+ * them is opened.
  *
  * @param work gets null where no database exists yet
  * @throws DataDirectoryInUse, DatabaseUnusable
@@ -34,7 +34,7 @@ export async function withReadOnly<T>(
   client.on('error', () => undefined);
   await connectTo(client);
   const db = drizzle(client) as Executor;
-  // Not a setting of the session: a pooler would hand it to other clients.
+  // Set for each transaction and not for the session, because a pooler would hand the session to other clients.
   const read: Read = async (look) => {
     await client.query(`begin transaction read only; ${TRANSACTION_SETTINGS}`);
     try {

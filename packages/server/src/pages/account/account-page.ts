@@ -5,10 +5,11 @@ import { hostedPage } from '../page.ts';
 import { hiddenField } from '../sign-in/app-page.ts';
 import { accountTexts, type Section } from './account-texts.ts';
 
-/**
- * The parts of which the account pages are made. A page shows what operations answer, and its forms call operations; a page and its
- * forms have the same address, and a hidden field names the form.
+/*
+ * The parts of which the account pages are made. A page shows what operations answer, and its forms call operations. A
+ * page and its forms have the same address, so a hidden field names the form.
  */
+
 export type Form = Readonly<Record<string, string>>;
 
 /** What is wrong with a field, in words. */
@@ -17,20 +18,20 @@ export interface Problem {
   readonly text: string;
 }
 
-/** What a page is made of, beside the answers of operations. */
+/** What a page is rendered from, besides the answers of operations. */
 export interface View {
   readonly language: Language;
   readonly caller: AccountCaller;
-  /** The form that was refused. */
+  /** What the user entered in the form that was refused; empty if none was. */
   readonly entered: Form;
   readonly problems: readonly Problem[];
   readonly passwordMinLength: number;
   readonly addresses: Pick<AccountCalls, 'signInAddress' | 'addressOf'>;
-  /** What the address of the page says of a sign-in at a provider that failed. */
+  /** The error code in the address of the page, after a sign-in at a provider failed. */
   readonly error?: string | undefined;
 }
 
-/** Refuses a form for a reason that the page words itself. */
+/** A refusal of a form for which the page itself provides the text. */
 export class FieldProblem extends Error {
   readonly path: string;
 
@@ -40,20 +41,20 @@ export class FieldProblem extends Error {
   }
 }
 
-/** What a form leads to: the page with a note, another page, a page that is shown once, or the answer itself. */
+/** What follows a form: the page with a note, another page, a page that is shown once, or a complete answer. */
 export type Outcome =
   'saved' | { readonly redirectTo: string } | { readonly shown: Html } | { readonly bare: Bare };
 
 export interface AccountPage {
   readonly section: Section;
-  /** The page is made of these; a session that has to prove its user first gets another page. */
+  /** Renders the content of the page. A session that must first prove its user gets the confirmation page instead. */
   readonly body: (view: View) => Promise<Html>;
-  /** By the name of the form. */
+  /** The handlers of its forms, by the name of the form. */
   readonly forms: Readonly<Record<string, (form: Form, view: View) => Promise<Outcome>>>;
-  /** The longest text of a field, for the error about a longer one. */
+  /** The maximum length of each field, for the error about a longer text. */
   readonly lengths?: Readonly<Record<string, number>>;
   readonly script?: string;
-  /** Where its forms may lead, beside this service. */
+  /** The sources that `form-action` allows in its policy; absent: this service alone. */
   readonly formAction?: string;
 }
 
@@ -87,7 +88,7 @@ export function accountForm(
   </form>`;
 }
 
-/** What is wrong with the field of the form that was refused. */
+/** The text about an invalid field of the refused form; undefined if the field is valid. */
 export function problemOf({ problems, entered }: View, form: string, path: string): string | undefined {
   if (entered['form'] !== form) return undefined;
   const texts = problems.filter((problem) => problem.path === path).map(({ text }) => text);
@@ -142,7 +143,7 @@ export function shownTime(language: Language, iso: string): Html {
   return html`<time datetime="${iso}">${format.format(new Date(iso))}</time>`;
 }
 
-/** What a script put into a field; any other text is refused by the operation. */
+/** The JSON that a script put into a field; null for any other text, which the operation then refuses. */
 export function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

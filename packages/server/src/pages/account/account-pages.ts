@@ -54,7 +54,7 @@ interface Options {
   readonly passwordMinLength: number;
 }
 
-/** A form sends texts; anything else is no field of ours. */
+/** The texts that a form sent. Other values, such as files, are left out. */
 const fieldsOf = ({ body }: FastifyRequest): Form =>
   Object.fromEntries(
     Object.entries(body ?? {}).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
@@ -68,13 +68,13 @@ const errorIn = ({ query }: FastifyRequest): string | undefined => {
 const asksProof = (error: unknown): boolean =>
   error instanceof DoorwardError && ['STEP_UP_REQUIRED', 'MFA_REQUIRED'].includes(error.code);
 
-/** Where to come back to after a sign-in: forms without a page of their own lead to the first. */
+/** The page to return to after a sign-in; for a form without a page of its own, the first page. */
 const pageAt = (path: string | undefined): string =>
   pages.map(({ section }) => pathOf(section)).find((each) => each === path) ?? '/account';
 
 const confirmPath = '/account/confirm';
 
-/** A picture of 2 MiB, and the fields beside it. */
+/** A picture of 2 MiB, and the other fields of its form. */
 const BODY_LIMIT_BYTES = 2 * 1024 * 1024 + 16 * 1024;
 
 /**
@@ -84,7 +84,7 @@ const BODY_LIMIT_BYTES = 2 * 1024 * 1024 + 16 * 1024;
 export function registerAccountPages(app: FastifyInstance, options: Options): void {
   void app.register(async (scope) => {
     acceptFiles(scope, BODY_LIMIT_BYTES);
-    // The body of a person who is not signed in is not read.
+    // Before the body is read: people who are not signed in are redirected.
     scope.addHook('onRequest', async (request, reply) => {
       const isPage = request.routeOptions.config.forBrowsers === true;
       if (!isPage || (await options.account.open(request, reply))) return undefined;

@@ -99,7 +99,7 @@ interface Grant {
 
 const section = 'apps';
 
-/** The apps that the user has consented to; each consent can be taken back. */
+/** The apps that the user has consented to; each consent can be withdrawn. */
 export const appsPage: AccountPage = {
   section,
   async body(view) {

@@ -11,7 +11,7 @@ import { passkeyUse } from '../passkey-bytes.ts';
 import { parsed, pathOf, type Form } from './account-page.ts';
 import { accountTexts, type Section } from './account-texts.ts';
 
-/** The ways in which this user can confirm that it is they. */
+/** With which proofs this user can confirm their identity. */
 interface Proofs {
   readonly isEnrolled: boolean;
   readonly hasPasskey: boolean;
@@ -40,7 +40,7 @@ async function mayHavePasskey(caller: AccountCaller): Promise<boolean> {
   }
 }
 
-/** What a form of the question sends, as `verifyMfa` takes it. */
+/** The proof in a confirmation form, in the form that `verifyMfa` takes. */
 export function proofIn(form: Form): { readonly proof: object; readonly kind: Refused } {
   const { passkey, code = '' } = form;
   if (passkey !== undefined) return { proof: { passkey: parsed(passkey) }, kind: 'passkey' };
@@ -48,7 +48,7 @@ export function proofIn(form: Form): { readonly proof: object; readonly kind: Re
   return { proof: /^\d[\d ]*$/.test(typed) ? { code: typed } : { recoveryCode: typed }, kind: 'code' };
 }
 
-/** The question whether it is still the user (step-up), in place of the page that needs it. */
+/** The form in which users confirm their identity (step-up), shown in place of the page that requires it. */
 export function confirmationBody(
   language: Language,
   caller: AccountCaller,

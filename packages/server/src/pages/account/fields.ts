@@ -3,7 +3,7 @@ import { hiddenField } from '../sign-in/app-page.ts';
 import { accountForm, type View } from './account-page.ts';
 import type { Section } from './account-texts.ts';
 
-/** A text field with its label; what is wrong with it stands below. `name` is that of the form, `id` that of the page. */
+/** A text field with its label, and its problem below. `name` identifies it in the form, `id` on the page. */
 export function textField(options: {
   readonly id: string;
   readonly name?: string;

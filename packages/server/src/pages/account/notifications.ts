@@ -25,7 +25,7 @@ const fieldOf = ({ type, channel }: Preference): string => `${type}.${channel}`;
 const preferencesOf = async ({ caller }: View): Promise<readonly Preference[]> =>
   ((await caller.call('myNotificationPreferences', {})) as { readonly items: readonly Preference[] }).items;
 
-/** The latest notifications of the user, and which they get. */
+/** The latest notifications of the user, and the settings for which notifications they get. */
 export const notificationsPage: AccountPage = {
   section,
   async body(view) {

@@ -142,7 +142,7 @@ export const sessionsPage: AccountPage = {
       return 'saved';
     },
     async endOthers(_form, { caller }) {
-      // Sessions that begin meanwhile stay; of the others, each end is recorded like any other.
+      // Each session is ended and recorded by itself. Sessions that begin meanwhile stay.
       for (let rest = true; rest;) {
         const { items, hasNextPage } = (await caller.call('myUserSessions', { limit: 100 })) as Sessions;
         for (const { id, isCurrent } of items) {
@@ -155,7 +155,10 @@ export const sessionsPage: AccountPage = {
   },
 };
 
-/** The end of a browser's sign-in also ends sessions of apps, which may be next in the list. */
+/**
+ * Ends a session unless it has ended: the end of a browser sign-in also ends app sessions that may follow in the
+ * list.
+ */
 async function endIfLive(caller: { call(name: string, input: object): Promise<unknown> }, id: string) {
   await caller.call('revokeMyUserSession', { id }).catch((error: unknown) => {
     if (!(error instanceof Error && 'code' in error && error.code === 'NOT_FOUND')) throw error;

@@ -58,7 +58,7 @@ export const registerDevicePage = (app: FastifyInstance, { https }: { readonly h
     page: (language, request, reply) => {
       const result = textOf(request, 'result');
       if (result === 'approved' || result === 'denied') return resultPage(language, result);
-      // So that wrong codes of other browsers do not count for this one.
+      // Names the browser, so that wrong codes of other browsers do not count for this one.
       nameBrowser(request, reply, https);
       const code = textOf(request, 'user_code');
       const failure = result === 'wrong' || result === 'closed' ? result : undefined;
@@ -66,10 +66,13 @@ export const registerDevicePage = (app: FastifyInstance, { https }: { readonly h
     },
   });
 
-/** A longer name could be a message to the user. */
+/** Limits the length of names, because a longer name could be a message to the user. */
 const MOST_OF_A_NAME = 80;
 
-/** The question on the consent page, with which the user compares the device. The program chose its own name, so it is only text. */
+/**
+ * The question on the consent page, by which the user compares the device with the request. The program on the device
+ * chose its own name, so the name is only shown as text.
+ */
 export function deviceQuestion(language: Language, device: ShownDevice): Html {
   const texts = deviceTexts[language];
   const { address, isOwnNetwork, userAgent, userCode } = device;

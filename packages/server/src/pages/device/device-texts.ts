@@ -7,12 +7,12 @@ interface DeviceTexts {
   readonly hint: string;
   readonly next: string;
   readonly warning: string;
-  /** What became of the last attempt. */
+  /** Messages about the last attempt. */
   readonly wrong: string;
   readonly closed: string;
   readonly approved: { readonly title: string; readonly text: string };
   readonly denied: { readonly title: string; readonly text: string };
-  /** On the page of consent. */
+  /** Texts on the consent page. */
   readonly compare: string;
   readonly requestedAt: string;
   readonly unknownAddress: string;

@@ -10,7 +10,7 @@ import type { PageSettings } from '../page-settings.ts';
 import { hiddenField } from '../sign-in/app-page.ts';
 import { invitationTexts } from './invitation-texts.ts';
 
-/** Below `/account`, because only there a browser sends the cookie of the account pages. */
+/** Below `/account`, because browsers send the cookie of the account pages only there. */
 export const acceptancePath = '/account/invitation';
 
 /** What the page shows of an invitation. */
@@ -24,7 +24,7 @@ interface Offer {
 
 type Outcome = keyof (typeof invitationTexts)['en']['outcome'];
 
-/** What the page says of a refusal; for the rest that it did not work. */
+/** The outcomes that the page shows for error codes; for any other code it says that accepting failed. */
 const outcomes: Readonly<Partial<Record<string, Outcome>>> = {
   NOT_FOUND: 'invalid',
   INVALID_TOKEN: 'expired',
@@ -37,8 +37,9 @@ const outcomes: Readonly<Partial<Record<string, Outcome>>> = {
 const textOf = (value: unknown): string => (typeof value === 'string' ? value.slice(0, 320) : '');
 
 /**
- * Serves the page on which people accept an invitation who sign in with a code, a passkey or a provider: the page of the
- * mail itself takes a password only. Opening it changes nothing, but begins a sign-in in a browser without one.
+ * Serves the page on which people accept an invitation if they sign in with a code, a passkey or a provider; the page
+ * to which the mail links takes only passwords. Opening this page changes nothing, except that it starts a sign-in in
+ * a browser without one.
  */
 export function registerInvitationAcceptance(
   app: FastifyInstance,

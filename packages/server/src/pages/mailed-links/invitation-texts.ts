@@ -17,7 +17,7 @@ interface Texts {
     readonly hasAccount: string;
     readonly otherWay: string;
   };
-  /** After it. */
+  /** The label of the link that leads on afterwards. */
   readonly goOn: string;
   /** The page for people who are signed in. */
   readonly signedIn: { readonly accept: string; readonly otherUser: string; readonly account: string };

@@ -92,7 +92,7 @@ async function callApi(method, path, body, accessToken) {
   return { ok: response.ok, ...(await response.json()) };
 }
 
-// After the first the invitation cannot be accepted; after the second the person can try again.
+// After a final outcome the invitation cannot be accepted; after the others the person can try again.
 const finalOutcomes = { NOT_FOUND: 'invalid', INVALID_TOKEN: 'expired', INVALID_STATE: 'closed' };
 const retryOutcomes = { UNAUTHENTICATED: 'wrong', EMAIL_VERIFICATION_REQUIRED: 'unverified', RATE_LIMITED: 'later' };
 
@@ -113,12 +113,12 @@ async function accept(input, accessToken) {
   const answer = await callApi('POST', '/organization-invitations/accept', { token, ...input }, accessToken);
   if (!answer.ok) return showFailure(answer);
   finish('done', 'good');
-  // The token is used up; it must not stay in the history all the same. For people who come back, the outcome does.
+  // The token is used up, but it must not stay in the history. The outcome does, for people who come back.
   history.replaceState({ accepted: invitation }, '', location.pathname);
   return answer.data.signIn?.accessToken;
 }
 
-// Ends the session that accepting needed: this page has no use for it.
+// Ends the session that was only needed to accept: this page does not use it.
 const signOut = (accessToken) =>
   accessToken && callApi('POST', '/auth/logout', {}, accessToken).catch(() => undefined);
 

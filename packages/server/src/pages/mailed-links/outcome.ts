@@ -8,6 +8,6 @@ export const outcomeParagraph = (texts: Readonly<Record<string, string>>): Html 
     ${Object.entries(texts).map(([name, text]) => html` data-${name}="${text}"`)}
   ></p>`;
 
-/** The link to where people go on, which the script shows once nothing is left to do here. */
+/** The link that leads on from the page. The script shows it when nothing is left to do here. */
 export const onward = (home: string, text: string): Html =>
   html`<p id="onward" hidden><a class="button" href="${home}">${text}</a></p>`;

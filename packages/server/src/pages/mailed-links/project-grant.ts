@@ -67,8 +67,9 @@ const texts: Record<Language, Texts> = {
 };
 
 /**
- * The page to which the mail of a project grant links, for installations without a frontend. Opening it changes nothing. The
- * owner of the project chose the names in the offer, so the script writes them as text only; only the script reads the token.
+ * The page to which the mail of a project grant links, for installations without a frontend. Opening it changes
+ * nothing. The owner of the project chose the names in the offer, so the script writes them as text only; only the
+ * script reads the token.
  */
 function page(language: Language): Html {
   const { title, loading, offer, how, outcome, noScript } = texts[language];

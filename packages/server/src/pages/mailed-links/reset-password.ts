@@ -82,8 +82,8 @@ const texts: Record<Language, Texts> = {
 };
 
 /**
- * The page to which a reset mail links, for installations without a frontend. Opening it changes nothing; the form posts
- * token and password to the API. Only the script reads the token from the address.
+ * The page to which a reset mail links, for installations without a frontend. Opening it changes nothing; the form
+ * posts token and password to the API. Only the script reads the token from the address.
  */
 function page(language: Language, { home, passwordMinLength }: PageSettings): Html {
   const { title, ask, password, button, goOn, noScript, outcome } = texts[language];
@@ -121,7 +121,7 @@ const showOutcome = (name, tone = 'bad') => {
   outcome.textContent = outcome.dataset[name];
   outcome.className = tone;
 };
-/** '' takes the problem away. */
+/** Shows a problem; an empty text removes it. */
 const showProblem = (text) => {
   problem.textContent = text;
   password.setAttribute('aria-invalid', String(text !== ''));
@@ -144,7 +144,7 @@ async function reset(newPassword) {
   if (response.ok) {
     form.reset();
     finish('done', 'good');
-    // The token is used up; it must not stay in the history all the same. For people who come back, the outcome does.
+    // The token is used up, but it must not stay in the history. The outcome does, for people who come back.
     history.replaceState({ isDone: true }, '', location.pathname);
     return;
   }

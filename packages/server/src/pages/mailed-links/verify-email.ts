@@ -9,10 +9,10 @@ interface Texts {
   readonly title: string;
   readonly ask: string;
   readonly button: string;
-  /** In place of these for an address that joins the account `{account}`. */
+  /** Texts that replace the three above if the address joins the account `{account}`. */
   readonly joining: { readonly title: string; readonly ask: string; readonly button: string };
   readonly outcome: {
-    /** The heading after it. */
+    /** The heading after the address was verified. */
     readonly verified: string;
     readonly done: string;
     readonly invalid: string;
@@ -98,9 +98,10 @@ const texts: Record<Language, Texts> = {
 };
 
 /**
- * The page to which a verification mail links, for installations without a frontend. Opening it changes nothing, because
- * mail scanners open every link; the button posts the token to the API. Only the script reads the token from the address, and
- * the account that the address would join, which the reader has to know: another person may have asked for the mail.
+ * The page to which a verification mail links, for installations without a frontend. Opening it changes nothing,
+ * because mail scanners open every link; the button posts the token to the API. Only the script reads the address of
+ * the page, which contains the token and perhaps the account that the mail address would join. The page shows that
+ * account, because another person may have requested the mail.
  */
 function page(language: Language, { home }: PageSettings): Html {
   const { title, ask, button, joining, outcome, goOn, noScript } = texts[language];
@@ -144,7 +145,7 @@ button.addEventListener('click', async () => {
     });
     if (response.ok) {
       finish('done', 'good');
-      // The token is used up; it must not stay in the history all the same. For people who come back, the outcome does.
+      // The token is used up, but it must not stay in the history. The outcome does, for people who come back.
       history.replaceState({ isDone: true }, '', location.pathname);
     } else if (response.status === 400) finish('invalid', 'bad');
     else showOutcome('failed', 'bad');

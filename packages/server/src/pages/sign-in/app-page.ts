@@ -10,9 +10,9 @@ export const hiddenField = (name: string, value: string): Html =>
   html`<input type="hidden" name="${name}" value="${value}" />`;
 
 /**
- * A page with the name, logo and colour of the app. The people who made the app choose these values, so they only become
- * text, the source of a picture, and the address of a style sheet of this service. `title` and `place` are sentences with
- * placeholders.
+ * A page with the name, logo and colour of the app. The people who made the app choose these values, so they only
+ * become text, the source of a picture, and the address of a style sheet of this service. `title` and `place` are
+ * sentences with placeholders.
  */
 export function appPage(options: {
   readonly language: Language;
@@ -70,7 +70,7 @@ function imageSourceOf(address: string | null): string | undefined {
 }
 
 /**
- * The source that `form-action` allows beside this service. Chromium compares every redirect after a form with the
+ * The source that `form-action` allows besides this service. Chromium compares every redirect after a form with the
  * policy, and an app may redirect from its registered address to another host, so only the scheme can be limited.
  */
 const formTarget = (redirectUri: string): string => new URL(redirectUri).protocol;

@@ -32,9 +32,9 @@ interface Confirmation<Q extends Question> {
   /** The address to which the form posts the decision. */
   readonly action: string;
   readonly questionFor: (flowCookie: string) => Promise<Q | null>;
-  /** For people who come back to a question that has been answered. */
+  /** The link for people who come back to a question that has been answered. */
   readonly onwardLink: OnwardLink;
-  /** What the user compares, below the sentence that asks. */
+  /** What the user has to compare, below the question. */
   readonly details?: (language: Language, question: Q) => Html | null;
   /** The names for the placeholders of `asks`. */
   readonly namesIn: (question: Q) => Readonly<Record<string, string>>;
@@ -71,8 +71,8 @@ function page<Q extends Question>(
 }
 
 /**
- * Serves a page on which the user approves or denies a request. The form has no script: its token together with the flow
- * cookie authenticates the decision. The page reads the request from the flow and nothing from its address.
+ * Serves a page on which the user approves or denies a request. The form has no script: its token together with the
+ * flow cookie authenticates the decision. The page reads the request from the flow and nothing from its address.
  */
 export const registerConfirmationPage = <Q extends Question>(
   app: FastifyInstance,

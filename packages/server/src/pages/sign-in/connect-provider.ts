@@ -51,8 +51,8 @@ interface ConnectQuestion extends Question {
 }
 
 /**
- * Serves `/hosted/connect-provider`, where the user decides whether an account at a provider may sign in as them (identity §8). The
- * decision is needed because any site can send a browser to the provider and back.
+ * Serves `/hosted/connect-provider`, where the user decides whether an account at a provider may sign in as them
+ * (identity §8). The decision is needed because any site can send a browser to the provider and back.
  */
 export const registerConnectProviderPage = (
   app: FastifyInstance,

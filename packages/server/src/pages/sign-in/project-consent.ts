@@ -170,7 +170,7 @@ export function consentPage(language: Language, state: PageState, host: string):
   });
 }
 
-/** A picture of another site is not shown: that site would learn who signs in here, and when. */
+/** The signed-in person. A picture of another site is not shown: that site would learn who signs in here, and when. */
 function person({ signedInAs }: Pick<Texts, 'signedInAs'>, { user }: PageState, host: string): Html | null {
   if (!user) return null;
   const { displayName, email, pictureUrl } = user;
@@ -185,7 +185,7 @@ function person({ signedInAs }: Pick<Texts, 'signedInAs'>, { user }: PageState, 
   </div>`;
 }
 
-/** The user consents for the organization as well. */
+/** The sentence about the organization for which the user signs in, because the consent is for it as well. */
 const organization = (language: Language, { organization: name }: PageState): Html | null =>
   name === null
     ? null
@@ -227,7 +227,7 @@ const permissions = (id: string, sentence: Html, scopes: PageState['later']): Ht
       ${scopes.map(permission)}
     </ul>`;
 
-/** A permission without a name of its own has that of its scope, `order:read`: then its description says more. */
+/** A permission without a name of its own is named like its scope, `order:read`; then its description comes first. */
 function permission({ scope, name, description }: PageState['later'][number]): Html {
   const [first, second] = name === scope && description !== null ? [description, scope] : [name, description];
   return html`<li><bdi>${first}</bdi>${second !== null && html`<small>${second}</small>`}</li>`;

@@ -41,10 +41,10 @@ const paths: Record<PageState['step'], string> = {
   respond: '/api/auth/project/respond',
 };
 
-/** Posts the answer to the app at once; without script the button does. */
+/** Posts the answer to the app immediately; without scripts, the user presses the button. */
 const postAtOnce = 'document.forms[0].submit();';
 
-/** The scripts of the pages; a page says whether it has one. */
+/** The scripts by step. Each is served at the address of its step; the page decides whether it uses the script. */
 const scripts: Partial<Record<PageState['step'], { readonly script: string }>> = {
   signIn: { script: showPasswordScript + passkeyScript },
   secondFactor: { script: passkeyScript },

@@ -12,7 +12,7 @@ interface Texts extends ConfirmationTexts {
   readonly done: {
     readonly title: string;
     readonly text: string;
-    /** To the app, or to the site of the installation. */
+    /** The label of the link to the app, or to the site of the installation. */
     readonly back: string;
     readonly again: string;
   };
@@ -96,7 +96,7 @@ function backTo(language: Language, { app, homepageUrl }: WayBack): Html {
     ${place}`;
 }
 
-/** `home`: where the link leads for people who did not come from an app. */
+/** The page after a logout. `home`: where the link leads for people who did not come from an app. */
 function signedOutPage(language: Language, home: string, wayBack: WayBack | null): Html {
   const { title, text, again } = texts[language].done;
   const isOwn = home.startsWith('/');

@@ -10,11 +10,12 @@ interface Outcome {
   readonly button: string;
 }
 
-/**
- * The texts of the page on which a sign-in through another site ends, for installations without a frontend. The page
- * explains the code in the parameter `error` and shows nothing else of its address. It has no script, and does not know
- * who opens it, so it does not say that they are signed in.
+/*
+ * The page on which a sign-in through another site ends, for installations without a frontend. The page explains the
+ * code in the parameter `error` and shows nothing else of its address. It has no script, and does not know who opens
+ * it, so it does not say that they are signed in.
  */
+
 interface Texts {
   readonly done: Outcome;
   readonly failed: Outcome;

@@ -25,7 +25,7 @@ export const fail = (name: string, message: string, fix: string): Check => ({
   fix,
 });
 
-/** A check that cannot be made is a fault of its own, and keeps no other check from being made. */
+/** Runs a check. If it throws, that counts as a failed check with the error as message, and other checks still run. */
 export async function attempt(
   name: string,
   fix: string,

@@ -4,7 +4,7 @@ import { fail, ok, warn, type Check } from './check.ts';
 
 const FIX = 'docs/reference/configuration.md lists every variable';
 
-/** The configuration, if it is usable, and what is said of it. */
+/** Reads the configuration. Returns it with the checks about it, or null if it is not usable. */
 export function checkConfiguration(
   env: Readonly<Record<string, string | undefined>>,
   ownVariables: readonly string[],
@@ -22,7 +22,7 @@ export function checkConfiguration(
   }
 }
 
-/** Of prefixes that are ours alone, also those that resemble no variable. */
+/** Variables with a prefix that only this service uses but with an unknown name, even one unlike every known name. */
 function unknownVariables(
   env: Readonly<Record<string, string | undefined>>,
   ownVariables: readonly string[],
@@ -31,7 +31,7 @@ function unknownVariables(
   return Object.keys(env).flatMap((name) => {
     if (!/^(SECURITY|AUTH|DOORWARD)_/.test(name) || names.includes(name)) return [];
     const similar = nearest(name, names);
-    // The other list has them.
+    // `unreadVariables` reports these already.
     if (similar !== undefined && !name.startsWith('DOORWARD_')) return [];
     return [`${name} is not read${similar === undefined ? '' : `: did you mean ${similar}?`}`];
   });

@@ -15,7 +15,7 @@ import { attempt, counted, fail, ok, skip, warn, type Check } from './check.ts';
 const LEAST_VERSION = 15;
 const LEAST_BYTES = 1024 ** 3;
 
-/** Version and migrations. */
+/** Checks the version of PostgreSQL and the migrations. */
 export async function checkDatabase(db: Executor | null): Promise<Check[]> {
   if (!db) return [skip('database', 'none yet: the first start creates it')];
   const [row] = await rowsOf<{ number: string }>(
@@ -45,7 +45,7 @@ async function checkMigrations(db: Executor): Promise<Check> {
     : ok('migrations', `all ${migrations.length} are applied`);
 }
 
-/** Roles and row-level security of a server; the embedded database has one user. */
+/** Checks the roles and row-level security of a database server; the embedded database has a single user. */
 export async function checkRoles(db: Executor): Promise<Check> {
   const rows = await rowsOf<{ role: string; member: boolean; bypass: boolean }>(
     db,
@@ -92,7 +92,9 @@ export async function checkDisk(directory: string): Promise<Check[]> {
   });
 }
 
-/** The disk of a directory, which the first start creates with its parents. */
+/**
+ * The disk of a directory. The first start creates the directory, so the nearest existing parent is used until then.
+ */
 async function diskOf(directory: string): Promise<StatsFs> {
   return statfs(directory).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT' || dirname(directory) === directory) throw error;
@@ -100,7 +102,7 @@ async function diskOf(directory: string): Promise<StatsFs> {
   });
 }
 
-/** The clocks of this machine and of the database. */
+/** Compares the clocks of this machine and of the database. */
 export async function checkDatabaseClock(db: Executor, now: () => number): Promise<Check> {
   const before = now();
   const [row] = await rowsOf<{ ms: string }>(

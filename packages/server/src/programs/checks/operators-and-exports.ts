@@ -5,7 +5,7 @@ import { activeOperators } from '../../people/operators.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { counted, ok, warn, type Check } from './check.ts';
 
-/** Whether an operator could act in an emergency, and whether the proof of the past is kept elsewhere. */
+/* Whether an operator could act in an emergency, and whether audit logs are also kept outside of the database. */
 
 export async function checkOperators(db: Executor, { operators }: Config): Promise<Check> {
   const count = (await activeOperators(db, operators)).length;

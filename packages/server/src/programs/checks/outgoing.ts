@@ -9,7 +9,7 @@ import { attempt, fail, ok, skip, warn, type Check } from './check.ts';
 
 const TIMEOUT_MS = 10_000;
 
-/** Connection, TLS and sign-in of SMTP; a mail only if an address is given. */
+/** Checks the connection, TLS and sign-in of SMTP. Sends a mail only if an address is given. */
 export async function checkMail({ mail }: Config, sendTo: string | undefined): Promise<Check[]> {
   const { provider, smtpUrl, from } = mail;
   if (provider !== 'smtp' || smtpUrl === undefined)
@@ -112,7 +112,7 @@ export async function checkWebhooks(db: Executor): Promise<Check> {
       ),
     ),
   );
-  // Not all of them are looked up.
+  // Only the first receivers are looked up.
   const which = rows.length === MOST_RECEIVERS ? ` of the first ${MOST_RECEIVERS} addresses` : '';
   const lost = hosts.filter((_, at) => isResolved[at] !== true);
   return lost.length === 0

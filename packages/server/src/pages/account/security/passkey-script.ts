@@ -1,7 +1,8 @@
 import { passkeyBytes } from '../../passkey-bytes.ts';
 
 /**
- * Asks the device for a new passkey, and sends it with the form. Where the service asks first who it is, the form shows that page.
+ * Asks the device for a new passkey, and sends it with the form. If the service first requires a confirmation of the
+ * user's identity, the form is submitted without a passkey, so that the browser shows the confirmation page.
  */
 export const addPasskeyScript = `(() => {
   const part = document.getElementById('new-passkey');

@@ -18,7 +18,7 @@ export function recoveryCodesBody(view: View, section: Section, codes: readonly 
     ${accountForm(view, { name: 'kept', section, button: texts.next, fields })}`;
 }
 
-/** The form below the codes. Who goes on without it can make new codes. */
+/** Handles the form below the codes. Users who skip the form can make new codes later. */
 export function keepCodes({ kept }: Form, { language }: View): Promise<Outcome> {
   if (kept === 'yes') return Promise.resolve('saved');
   return Promise.reject(new FieldProblem('', enrolmentTexts[language].notKept));

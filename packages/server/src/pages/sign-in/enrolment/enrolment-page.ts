@@ -45,7 +45,7 @@ function appBody(language: Language, state: PageState): Html {
     ${cancelForm(language, state)}`;
 }
 
-/** Dark on light in every look, because readers expect it. */
+/** The QR code of a text: dark on light in every colour scheme, because scanners expect that. */
 function picture(text: string, label: string): Html | null {
   const code = qrPath(text);
   return (

@@ -47,10 +47,10 @@ export function mailedCodePage(language: Language, state: PageState, address: st
   return appPage({ language, state, title, body, place: signInTexts[language].place, ...script });
 }
 
-/** Tells another mail that the person asks for from a form that was sent twice. */
+/** A value that is new on each page, so that a request for another mail is not taken for a form that was sent twice. */
 const newAttempt = (): string => randomBytes(32).toString('base64url');
 
-/** What was typed at a sign-up is not kept on the page, so another mail begins with its form. */
+/** Links to get another mail. A sign-up starts over with its form, because the page does not keep what was entered. */
 function sendAgain(language: Language, { formToken, signIn, providers }: PageState, address: string): Html {
   const { code } = methodTexts[language];
   const isReset = signIn.form === 'reset';
@@ -82,8 +82,8 @@ const newPasswordField = (language: Language, minLength: number, problem?: strin
   });
 
 /**
- * Opening the link changes nothing, because mail scanners open every link; the button continues. `onward`: the way on from a
- * link that is no longer valid.
+ * The page of a mailed link. Opening it changes nothing, because mail scanners open every link; the button continues.
+ * `onward`: the link that leads on from a link that is no longer valid.
  */
 export function linkPage(language: Language, link: LinkState, onward: Html | null): Page {
   const { link: texts, title, reset } = methodTexts[language];

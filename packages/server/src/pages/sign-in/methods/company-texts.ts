@@ -3,7 +3,7 @@ import type { Language } from '../../../languages.ts';
 interface Texts {
   readonly enforced: string;
   readonly otherWays: string;
-  /** Above the field for the code that connects the account there with the user who had the address before. */
+  /** Shown above the field for the code that connects the provider's account with the existing user of the address. */
   readonly connects: string;
   readonly emailNotVerified: string;
   readonly required: string;

@@ -1,6 +1,6 @@
 import type { Language } from '../../../languages.ts';
 
-/** Above the field for the code that connects an account at a provider which does not vouch for the address. */
+/** Shown above the field for the code, if a provider does not vouch for the address of the account to connect. */
 export const connectionTexts: Record<Language, string> = {
   en: '{provider} does not confirm that {address} is your address. We sent an e-mail there: enter its code, and you can sign in with this {provider} account from now on.',
   de: '{provider} bestätigt nicht, dass {address} Ihre Adresse ist. Wir haben eine E-Mail dorthin gesendet: Geben Sie den Code daraus ein, dann können Sie sich künftig mit diesem Konto bei {provider} anmelden.',

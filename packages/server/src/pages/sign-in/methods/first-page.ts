@@ -17,13 +17,13 @@ import { noticeTexts } from './notice-texts.ts';
 import type { PageState } from '../../../sign-in/page-state/page-state.ts';
 
 /**
- * The first page of a sign-in shows one form at a time: the one that the URL names, else the one that was sent last. It needs no
- * script: links lead from one form to another.
+ * The first page of a sign-in shows one form at a time: the one that the URL names, else the one that was sent last.
+ * It needs no script: links lead from one form to another.
  */
 export function firstPage(language: Language, state: PageState, asked: Form | undefined): PageWithForm {
   const { signIn } = state;
   const form = asked ?? signIn.form ?? 'signIn';
-  // What was wrong with one form is no news in another.
+  // A form does not show the problems of another form.
   const seen = form === (signIn.form ?? 'signIn') ? state : withoutOutcome(state);
   if (asked === undefined && signIn.mailedTo !== null)
     return mailedCodePage(language, state, signIn.mailedTo);
@@ -40,7 +40,7 @@ const withoutOutcome = (state: PageState): PageState => ({
   signIn: { ...state.signIn, problems: [], entered: {} },
 });
 
-/** Notices that stand at a field and not above the form. */
+/** Notices that are shown at a field and not above the form. */
 const atField = ['addressInvalid', 'wrongMailedCode', 'mailedCodeEnded'];
 
 /** The message about the last attempt, above the form. */
@@ -59,11 +59,11 @@ function noticeAbove(language: Language, { notice, provider, signIn }: PageState
     : noticeParagraph(text);
 }
 
-/** The page that asks for the address, or leads to another site. An app without passwords mails the code at once. */
+/** The page that asks for the address, or leads to a provider. */
 function addressPage(language: Language, state: PageState): PageWithForm {
   const texts = methodTexts[language];
   const { providers, formToken, loginHint, signIn } = state;
-  // Which ways there are depends on the address; without such ways the code is mailed at once.
+  // If the sign-in methods depend on the address, the form looks them up. Otherwise it requests a mailed code.
   const asksFirst = providers.includes('password') || signIn.hasConnections;
   const takesAddress = asksFirst || providers.includes('email');
   const takesPasskey = providers.includes('passkey');
@@ -104,14 +104,14 @@ function addressPage(language: Language, state: PageState): PageWithForm {
   return page(language, state, { title: texts.title, body, images: showsLogo ? ["'self'"] : [], ...script });
 }
 
-/** Only the path of its address: the page may be open under another name of this service. */
+/** A logo by the path of its address only, because the page may be open under another host name of this service. */
 const logoOf = (logoUrl: string | null): Html | false =>
   logoUrl !== null && html`<img src="${new URL(logoUrl).pathname}" alt="" width="20" height="20" />`;
 
 const providerPath = (key: string): string =>
   `/api/auth/project/${key === 'github' ? 'github' : `providers/${key}`}`;
 
-/** The ways to sign in with this address, the same for every address of its domain. */
+/** The page with the sign-in methods for an address, which are the same for every address of its domain. */
 function methodPage(language: Language, state: PageState, address: string | null): PageWithForm {
   const texts = methodTexts[language];
   const { connection } = state.signIn;
@@ -126,7 +126,7 @@ function methodPage(language: Language, state: PageState, address: string | null
   return page(language, state, { title: texts.title, body, script: scriptPath });
 }
 
-/** Password, mailed code and passkey: what belongs to the person, and not to their organization. */
+/** The sign-in methods that belong to the person and not to their organization: password, mailed code and passkey. */
 function ownWays(language: Language, state: PageState, address: string | null): Html[] {
   const texts = methodTexts[language];
   const { formToken, providers } = state;
@@ -160,7 +160,7 @@ function ownWays(language: Language, state: PageState, address: string | null): 
 
 type Connection = NonNullable<PageState['signIn']['connection']>;
 
-/** The identity provider of the organization to which the domain belongs. */
+/** The link to the identity provider of the organization to which the domain of the address belongs. */
 const companyWay = (
   language: Language,
   { id, name, enforced }: Connection,
@@ -171,7 +171,10 @@ const companyWay = (
       >${fillSentence(methodTexts[language].provider, { provider: name })}</a
     >`;
 
-/** The ways of the person themselves: where the organization insists on its provider, they do not lead into it. */
+/**
+ * The person's own sign-in methods. If the organization requires its provider, they are folded away, because only
+ * owners with a second factor reach the organization through them.
+ */
 function besides(
   language: Language,
   {

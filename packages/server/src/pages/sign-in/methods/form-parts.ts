@@ -33,7 +33,7 @@ export function field({ name, label, attributes, problem, hint }: Field): Html {
     ${hint !== undefined && html`<p id="${name}-hint" class="hint">${hint}</p>`}`;
 }
 
-/** The button shows what was typed; it appears only with script. */
+/** A password field with a button that shows what was typed; the button appears only if scripts run. */
 export function passwordField(
   language: Language,
   options: Omit<Field, 'attributes'> & {

@@ -68,8 +68,8 @@ export function passkeyForm(
 }
 
 /**
- * Asks the browser for a passkey: when the button is pressed, and beside the field of the address, where browsers offer passkeys
- * while it is filled in.
+ * Asks the browser for a passkey: when the button is pressed, and while the address field is filled in, where browsers
+ * offer passkeys.
  */
 export const passkeyScript = `(() => {
   const part = document.getElementById('passkey');
@@ -90,7 +90,7 @@ export const passkeyScript = `(() => {
       body: JSON.stringify({ form_token: fields.form_token.value }),
       signal,
     });
-    // The sign-in has ended, or went on in another tab: the page then leads on.
+    // If the sign-in has ended, or went on in another tab, the reloaded page leads to where it continues.
     if (answer.status === 400 && mediation === 'optional') location.reload();
     if (!answer.ok) throw new Error('no options: ' + answer.status);
     const { challengeId, publicKey } = (await answer.json()).data;

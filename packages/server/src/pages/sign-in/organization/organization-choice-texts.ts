@@ -3,11 +3,11 @@ import type { Language } from '../../../languages.ts';
 interface Texts {
   readonly title: string;
   readonly text: string;
-  /** A user of the project who signs in for no organization. */
+  /** The choice of a user of the project who signs in for no organization. */
   readonly withoutOrganization: string;
   readonly cancel: string;
   readonly place: string;
-  /** On the page of consent. */
+  /** A sentence on the consent page. */
   readonly signsInFor: string;
 }
 
