@@ -19,7 +19,7 @@ import { sessions } from '../schema/sign-in/session.ts';
 
 /* What the user has consented to for apps (openid §6). */
 
-/** Not deleted, and neither is its project. */
+/** The condition that neither the app of a grant nor its project is deleted. */
 const isOfLiveApp = (db: Executor) =>
   exists(
     db
@@ -64,7 +64,8 @@ export const revokeMyAppGrant = mutation({
   run: async (ctx) => {
     const { tx, input } = ctx;
     const { userId } = callerOf(ctx);
-    // A code exchange and a sign-in take the same lock, so they come before and are ended, or after and find no grant.
+    // A code exchange or a sign-in takes the same lock. It comes before, and its session ends here, or it finds no
+    // grant.
     await lockUser(ctx, userId);
     const isOwn = and(eq(appGrants.id, input.id), eq(appGrants.userId, userId));
     const [grant] = isOwn ? await loadGrants(tx, isOwn) : [];

@@ -21,8 +21,8 @@ export const DeletedMe = z
 const DAY_MS = 86_400_000;
 
 /**
- * Deletes the calling user. With `hardDelete` a purge starts after the commit; if the process dies before, a later purge
- * does the work, since the rows are marked as due.
+ * Deletes the calling user. With `hardDelete` a purge starts after the commit; if the process dies before, a later
+ * purge does the work, since the rows are marked as due.
  * @throws UNAUTHENTICATED if another request deleted the user, LAST_OWNER
  */
 export async function deleteSelf(ctx: OwnRun, hardDelete: boolean): Promise<z.output<typeof DeletedMe>> {

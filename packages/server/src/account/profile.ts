@@ -50,7 +50,7 @@ export async function changeSelf(ctx: OwnRun, patch: Patch): Promise<UserRow> {
 
 type AccountRow = typeof accounts.$inferSelect;
 
-/** Creates the account of the type that the caller does not have. @throws CONFLICT if they have it */
+/** Creates an account, by default of the type that the caller does not have. @throws CONFLICT if they have the type */
 export async function addAccount(
   ctx: OwnRun,
   type: 'personal' | 'organization' | undefined,

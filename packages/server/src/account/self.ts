@@ -103,8 +103,8 @@ export async function readSelf(tx: Executor, userId: string, operatorRules: Oper
 type Self = NonNullable<Awaited<ReturnType<typeof readSelf>>>;
 
 /**
- * What the caller learns of themselves. An administrator of the provider can sign in as any of the people of the organization, so a session
- * that is bound to it names nothing that lies outside.
+ * What a session shows about its user. An administrator of an organization's identity provider can sign in as any of
+ * its members, so a session that is bound to the organization shows nothing outside of it.
  */
 export function seenFrom(caller: Principal, self: Self): Self & { readonly organizationId: string | null } {
   if (!isBound(caller)) return { ...self, organizationId: null };

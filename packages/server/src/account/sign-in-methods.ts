@@ -56,8 +56,8 @@ export async function prepareMethod(
 }
 
 /**
- * Adds an unverified address. It claims nothing until the user verifies it, so its owner keeps it; and only the mail, to
- * the owner of the address, reveals whether another user has it.
+ * Adds an unverified address. It is not reserved until the user verifies it, so its present owner keeps it. Only the
+ * mail to that owner reveals whether another user has the address.
  * @throws CONFLICT if the caller already has the address, or five methods
  */
 export async function addMethod(ctx: OwnRun, prepared: PreparedMethod): Promise<MethodRow> {
@@ -128,8 +128,9 @@ export async function removeMethod(ctx: OwnRun, id: string): Promise<MethodRow> 
 }
 
 /**
- * An organization that requires its provider applies this to members with a verified address in its domains. Who removed the
- * address would escape it. @throws IN_USE
+ * Asserts that no organization of the user requires its identity provider because of this address. The requirement
+ * applies to members with a verified address in its domains, so a user could escape it by removing the address.
+ * @throws IN_USE
  */
 async function assertAddressNotRequired(
   tx: Executor,
@@ -161,7 +162,9 @@ async function makePrimary(ctx: OwnRun, user: UserRow, method: MethodRow): Promi
   await recordUpdated(ctx, row as UserRow, { email: { from: user.email, to: method.label } });
 }
 
-/** The methods of a user, locked: verified ones first, then the oldest. Every change of a method locks the user's row. */
+/**
+ * The methods of a user, locked: verified ones first, then the oldest. Every change of a method locks the user's row.
+ */
 const methodsOf = (tx: Executor, userId: string): PromiseLike<MethodRow[]> =>
   tx
     .select()

@@ -22,7 +22,7 @@ import { operatorRoleOf, readOperators } from './read-operators.ts';
 
 type AddressFault = 'unable' | 'exists' | 'unknown' | 'configured' | 'last';
 
-/** Why nothing was changed. */
+/** The reason why the command changed nothing. */
 class OperatorRefused extends Error {
   override readonly name = 'OperatorRefused';
   readonly fault: AddressFault;
@@ -51,7 +51,7 @@ interface Addition {
 
 const DAY_MS = 86_400_000;
 
-/** Adds the user of the address and returns their id; without one the address is prepared. @throws OperatorRefused */
+/** Makes the user of the address an operator and returns their id, or prepares the address. @throws OperatorRefused */
 export async function addByAddress(
   act: SystemAct,
   services: Pick<Services, 'clock'> & { readonly rules: OperatorRules },
@@ -60,7 +60,7 @@ export async function addByAddress(
   const { tx } = act;
   const now = services.clock.now();
   const userId = await verifiedOwnerOf(tx, address);
-  // The lock order of every mutation: users first.
+  // Users are locked first, as in every mutation.
   const user = userId === undefined ? undefined : await lockUser(act, userId, 'share');
   await lockOperators(tx);
   if (user) {
@@ -85,7 +85,7 @@ export async function addByAddress(
   return null;
 }
 
-/** There is no user to name, so that the entry has the address. */
+/** Records a change of a prepared address. There is no user to name, so the entry contains the address. */
 const recordPrepared = (act: SystemAct, metadata: Readonly<Record<string, unknown>>): void =>
   act.record({
     node: installationNode,
@@ -97,11 +97,11 @@ const recordPrepared = (act: SystemAct, metadata: Readonly<Record<string, unknow
 interface Removal {
   readonly address: string;
   readonly reason: string | undefined;
-  /** Whether the last Installation Operator may go. */
+  /** Whether even the last Installation Operator may be removed. */
   readonly evenLast: boolean;
 }
 
-/** Removes the operator, or what was prepared. @throws OperatorRefused */
+/** Removes the operator of the address, or the prepared address. @throws OperatorRefused */
 export async function removeByAddress(
   act: SystemAct,
   services: Pick<Services, 'clock'> & { readonly rules: OperatorRules },
@@ -116,7 +116,7 @@ export async function removeByAddress(
   if (prepared.length > 0) recordPrepared(act, { address, ...(reason !== undefined && { reason }) });
   const all = await readOperators(tx, services.rules);
   const owner = await verifiedOwnerOf(tx, address);
-  // Of an operator who has lost the address meanwhile, the profile may still name it.
+  // The operator may have lost the address meanwhile, but the profile may still show it.
   const userId = owner ?? all.find(({ email }) => email === address)?.userId;
   const rows = all.filter((each) => each.userId === userId);
   const [operator] = rows;

@@ -8,7 +8,10 @@ import type { Executor } from '../kernel/scoped-db.ts';
 import { installationNode, lockOperators } from '../people/operators.ts';
 import { appointPrepared } from './prepared.ts';
 
-/** What the service does about operators by itself, at its start and every minute. Never rejects. */
+/**
+ * Records the configured operators and appoints the prepared ones. The service calls it at the start and every minute.
+ * Never rejects.
+ */
 export async function keepOperators(
   services: Pick<Services, 'config' | 'clock'>,
   pool: Executor,
@@ -22,8 +25,8 @@ export async function keepOperators(
 }
 
 /**
- * Records who became an operator, or ceased to be one, by `OPERATORS`: no operation is called for that, but the audit log
- * of the installation must show it. Their rights do not depend on it (`operatorRows`). Never rejects.
+ * Records which users became operators, or ceased to be operators, by `OPERATORS`: no operation is called for that, but
+ * the audit log of the installation must show it. Their rights do not depend on it (`operatorRows`). Never rejects.
  */
 const recordConfiguredOperators = (
   { config }: Pick<Services, 'config'>,

@@ -8,13 +8,13 @@ import type { ResolvedScope } from '../kernel/scope.ts';
 
 type NoteEntry = (principal: Principal, scope: ResolvedScope) => Promise<void> | void;
 
-/** A process remembers what is recorded; the row of the session decides between processes. */
+/** How many recorded entries a process remembers. Between processes, the row of the session decides. */
 const MAX_REMEMBERED = 10_000;
 
 /**
- * Records, once in a session, that an operator entered an organization for a member, or that an owner signed in around
- * the organization's identity provider, in the log of that organization. The event notifies its owners. The call
- * continues only after the commit, so every entry is visible.
+ * Records in the log of an organization, once for each session, that an operator entered it for a member, or that an
+ * owner signed in without its identity provider. The event notifies its owners. The call continues only after the
+ * commit, so no entry remains unrecorded.
  */
 export function createEntryNotes(actAsSystem: ActAsSystem): {
   readonly noteEntry: NoteEntry;

@@ -40,7 +40,7 @@ export async function appointPrepared(
     await actAsSystem('appointOperator', (act) => appoint(act, services, address));
 }
 
-/** Nothing happens if another process was faster, or the user lost the address meanwhile. */
+/** Makes the user of an address an operator, unless another process was faster or the user has lost the address. */
 async function appoint(
   act: SystemAct,
   services: Pick<Services, 'config' | 'clock'>,
@@ -48,7 +48,7 @@ async function appoint(
 ): Promise<void> {
   const { tx } = act;
   const userId = await verifiedOwnerOf(tx, address);
-  // The lock order of every mutation: users first.
+  // Users are locked first, as in every mutation.
   const user = userId === undefined ? undefined : await lockUser(act, userId, 'share');
   if (!user || user.isManaged || user.kind !== 'person') return;
   await lockOperators(tx);

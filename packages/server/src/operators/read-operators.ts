@@ -11,7 +11,7 @@ export const operatorRoleOf = (roleId: string) => ({
   name: installationRoles.find(({ id }) => id === roleId)?.name ?? '',
 });
 
-/** All operators, the first one first. */
+/** All operators, in the order in which they were added. */
 export async function readOperators(
   tx: Executor,
   rules: OperatorRules,

@@ -11,14 +11,14 @@ interface Act {
   readonly act: OperatorAct;
   readonly reason: string;
   readonly target: { readonly type: 'User' | 'Organization'; readonly id: string };
-  /** The account of the user, or the organization; undefined for a user without an account. */
+  /** The tenant of the act: the account of the user, or the organization; undefined for a user without an account. */
   readonly node: NodeRef | undefined;
   /** The event of the tenant, if the act has one. */
   readonly event?: string;
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** The operator as the log and the events of a tenant show them: their id, and no name. */
+/** The operator as the log and the events of a tenant show them: by their id, without their name. */
 export const operatorActor = (ctx: Pick<Context, 'principal'>): Actor => {
   const { userId } = callerOf(ctx);
   return { type: 'user', id: userId, userId, name: 'Installation operator' };
@@ -26,7 +26,7 @@ export const operatorActor = (ctx: Pick<Context, 'principal'>): Actor => {
 
 /**
  * Records an act in the log of the installation and in that of its tenant, each with the reason. The event of the
- * installation causes the notification of those whom the act concerns.
+ * installation notifies the people whom the act concerns.
  */
 export function recordAct(ctx: ActRun, { act, reason, target, node, event, data }: Act): void {
   const { type: targetType, id } = target;

@@ -7,13 +7,14 @@ const suspension = { act: 'organizationSuspended', event: 'organization.suspende
 const reactivation = { act: 'organizationReactivated', event: 'organization.reactivated' } as const;
 
 interface Input {
-  /** Of the organization. */
+  /** The id of the organization. */
   readonly id: string;
   readonly reason: string;
 }
 
 /**
- * Suspends an organization, or with null ends that. What is cached about it and what is below is invalidated by its node.
+ * Suspends an organization, or ends its suspension if `suspendedAt` is null. Invalidates what is cached about the
+ * organization and everything below it.
  * @throws NOT_FOUND if it was deleted meanwhile, INVALID_STATE if it is in that state already
  */
 export async function setSuspended(

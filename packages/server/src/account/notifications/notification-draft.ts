@@ -14,7 +14,7 @@ export type NotificationDraft = {
     readonly userIds: readonly string[];
     readonly words: TextParams[T];
     readonly target: { readonly type: string; readonly id: string };
-    /** The user whose name is one of the values. */
+    /** The user whose name `words` contains; the notification is deleted when this user is purged. */
     readonly namedUserId?: string;
   };
 }[NotifiedType];

@@ -20,7 +20,9 @@ import { onEntered, onImpersonated, onOperatorAct, onOperatorAdded, ownersOf } f
 import { onWebhookDisabled, onWebhookFailing } from './webhook-rules.ts';
 
 const DAY_MS = 86_400_000;
-/** Any member who may invite can address any user, at any rate and with any names. */
+/**
+ * A limit for each recipient, because any member who may invite can address any user, at any rate and with any names.
+ */
 const INVITATIONS_A_DAY = 20;
 
 async function organizationOf({ tx, event }: RuleInput): Promise<string | undefined> {
@@ -98,7 +100,7 @@ async function onJoined(input: RuleInput): DraftResult {
   };
 }
 
-/** Role changes in an organization or a project, for a user who still belongs to it. */
+/** Notifies a user of a changed role in an organization or a project, if the user still belongs to it. */
 const onRolesChanged =
   (
     table: typeof organizationMembers | typeof projectUsers,
@@ -149,7 +151,7 @@ async function onKeyCreated(input: RuleInput): DraftResult {
 async function onKeyExpiring(input: RuleInput): DraftResult {
   const { tx, event } = input;
   const id = idIn(event, 'id');
-  // Of a key of a slice: the project.
+  // A key of a slice has the project as tenant here.
   const tenantId = sql`coalesce(${projectGrants.tenantId}, ${apiKeys.tenantId})`;
   const ownerId = sql`coalesce(${projects.ownerId}, ${apiKeys.tenantId})`;
   const [row] = await tx
@@ -170,7 +172,8 @@ async function onKeyExpiring(input: RuleInput): DraftResult {
         eq(apiKeys.id, id),
         isNull(apiKeys.deletedAt),
         isNull(apiKeys.revokedAt),
-        // Of a key of a slice: as a member of the customer.
+        // The creator has access as owner of the account or as a member; for a key of a slice, as a member of the
+        // customer.
         sql`(${projectGrants.id} is null and exists (select 1 from accounts a where a.id = ${ownerId} and a.owner_id = ${apiKeys.createdBy})
           or exists (select 1 from organization_members m
             where m.tenant_id = coalesce(${projectGrants.organizationId}, ${ownerId}) and m.user_id = ${apiKeys.createdBy})
@@ -198,7 +201,10 @@ const grantChanges: ReadonlyMap<string, 'granted' | 'changed' | 'suspended' | 'r
     ['project_grant.revoked', 'revoked'],
   ]);
 
-/** Tells the owners of a customer. The event of the project's own log, which is not of an organization, has no recipient. */
+/**
+ * Notifies the owners of a customer. The same event in the log of the project has no recipients: it is no
+ * organization.
+ */
 async function onGrantChanged(input: RuleInput): DraftResult {
   const { tx, event } = input;
   const organization = await organizationOf(input);

@@ -68,7 +68,7 @@ export function createNotifier(services: Services): Consumer {
   ) {
     const { id, email, emailVerified, locale } = recipient;
     if (!email || !emailVerified) return;
-    // Other users cause these, at any rate; security warnings are not limited.
+    // Other users can cause these notifications at any rate, so their mails are limited. Security warnings are not.
     if (!kindOf(type).security && !(await consumeMailQuota(services, 'notification', id))) return;
     const language = locale ?? 'en';
     const { title, body } = textOf(language, type, withoutLinksIn(words), event.occurredAt);
@@ -78,7 +78,7 @@ export function createNotifier(services: Services): Consumer {
   }
 }
 
-/** The users who can read it: active, and with a sign-in. */
+/** The recipients who can read the notification: active users with a sign-in. */
 async function recipientsOf(
   tx: Executor,
   { type, userIds }: NotificationDraft,

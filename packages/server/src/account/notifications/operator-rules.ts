@@ -10,12 +10,12 @@ import { organizationMembers } from '../../schema/rights/membership.ts';
 import { activeOperators } from '../../people/operators.ts';
 import { idIn, type DraftResult, type RuleInput } from './notification-draft.ts';
 
-/** Every operator gets a notification about a new one, so that none is added in secret. */
+/** Notifies every operator of a new one, so that none is added in secret. */
 export async function onOperatorAdded({ tx, event, operators }: RuleInput): DraftResult {
   const id = idIn(event, 'id');
   const [person] = await tx.select({ name: users.name }).from(users).where(eq(users.id, id));
   const { reason } = event.body.data as { reason?: string | null };
-  // The first user of a development installation is added before there are others.
+  // Without a reason, as for the first user of a development installation, no operator is notified.
   if (!person || typeof reason !== 'string') return undefined;
   return {
     type: 'operator_action',
@@ -52,7 +52,7 @@ async function aboutOwner(tx: Executor, id: string, reason: string): DraftResult
   };
 }
 
-/** An act on a user notifies the user, one on an organization its owners. */
+/** Notifies the user on whom an operator acted, or the owners of the organization on which an operator acted. */
 export async function onOperatorAct({ tx, event }: RuleInput): DraftResult {
   const id = idIn(event, 'id');
   const { act, reason, targetType } = event.body.data as {
@@ -76,7 +76,7 @@ export async function onOperatorAct({ tx, event }: RuleInput): DraftResult {
   };
 }
 
-/** The user learns that an operator acts for them. The same event in the log of the installation notifies no person. */
+/** Notifies a user that an operator acts for them. The same event in the log of the installation notifies no user. */
 export async function onImpersonated({ event }: RuleInput): DraftResult {
   const { userId, reason } = event.body.data as { userId?: string; reason?: string | null };
   if (event.tenantId === SYSTEM_NODE || userId === undefined || typeof reason !== 'string') return undefined;
@@ -88,7 +88,7 @@ export async function onImpersonated({ event }: RuleInput): DraftResult {
   };
 }
 
-/** The owners of an organization learn that an operator entered it for a member. */
+/** Notifies the owners of an organization that an operator entered it for a member. */
 export async function onEntered({ tx, event }: RuleInput): DraftResult {
   const { userId, reason } = event.body.data as { userId?: string; reason?: string | null };
   const { tenantId } = event;

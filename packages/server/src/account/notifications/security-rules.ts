@@ -54,7 +54,7 @@ export async function onTokenReused({ tx, event }: RuleInput): DraftResult {
   return { type: 'session_reuse', userIds: [session.userId], words: {}, target: { type: 'Session', id } };
 }
 
-/** A rule about the user whom the event concerns. */
+/** Creates a rule that notifies the user whom the event concerns. */
 export const onUserChanged =
   (type: 'password_changed' | 'mfa_changed') =>
   async ({ event }: RuleInput): DraftResult => {

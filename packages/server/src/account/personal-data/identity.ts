@@ -57,5 +57,5 @@ export const factors = list(MfaFactor, ({ tx, userId }) =>
     .orderBy(asc(mfaFactors.createdAt), asc(mfaFactors.id)),
 );
 
-/** The hidden members of a passkey are not personal data of use to the user: keys and counters. */
+/** The passkeys of the user, without keys and counters, which are of no use to the user. */
 export const ownPasskeys = list(Passkey.schema, ({ tx, userId }) => passkeysOf(tx, userId));

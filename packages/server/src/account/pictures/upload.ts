@@ -12,8 +12,8 @@ import { pictures } from '../../schema/people/picture.ts';
 const MAX_BYTES = 2 * 1024 * 1024;
 
 /**
- * Decodes the upload and removes its metadata. Accepted uploads are rate limited, because each one fills the write-ahead
- * log of the database.
+ * Decodes the upload and removes its metadata. Accepted uploads are rate limited, because each one fills the
+ * write-ahead log of the database.
  * @throws VALIDATION_ERROR, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, RATE_LIMITED
  */
 export async function prepareUpload(

@@ -13,24 +13,24 @@ import { users } from '../../schema/people/user.ts';
 import type { KeyCreation } from './new-key.ts';
 
 /**
- * Management keys: API keys of an organization or account. Such a key has no role; it acts as a service user, with the role
- * that the service user holds at each call.
+ * Whether the keys of a scope are management keys: API keys of an organization or account. Such a key has no role; it
+ * acts as a service user, with the role that the service user has at each call.
  */
 export const isManagementScope = ({ tenant }: ScopeInput): boolean => {
   const canonical = canonicalTenant(tenant);
   return canonical === 'organization' || canonical === 'account';
 };
 
-/** Keys manage no management keys, except that one rotates its own secret. */
+/** Whether a session is needed to rotate a key: a key may rotate no management key but itself. */
 export const isForeignToKey = (
   { scope, id }: { readonly scope: ScopeInput; readonly id: string },
   { credentialId }: Principal,
 ): boolean => isManagementScope(scope) && id !== credentialId;
 
 /**
- * Locks the membership of the key's service user until the commit, so that a service user who leaves meanwhile leaves no key
- * behind. The caller learns the secret and can act as the service user, so they must hold all that it holds: in the scope, in
- * its projects, and for an account in the organizations that the key reaches.
+ * Locks the membership of the key's service user until the commit, so that a service user who leaves meanwhile leaves
+ * no key behind. The caller learns the secret and can act as the service user, so they must hold all that it holds:
+ * in the scope, in its projects, and for an account in the organizations that the key reaches.
  * @throws VALIDATION_ERROR, NOT_FOUND, PRIVILEGE_ESCALATION, SSO_REQUIRED
  */
 export async function lockServiceUserOf(
@@ -73,8 +73,9 @@ export async function lockServiceUserOf(
 }
 
 /**
- * In each organization of the account of which the service user is a member. Owners hold everything there, so only the other
- * organizations are compared. Where an organization requires its provider, a key would be a way around it.
+ * Asserts in each organization of the account to which the service user belongs that the caller holds all that the
+ * service user holds. An owner of the organization holds everything there, so nothing is compared. Callers who must
+ * come through the identity provider of an organization are refused, because the key would be a way around it.
  */
 const assertHoldsAllInOrganizations = (ctx: Omit<KeyCreation, 'input'>, userId: string): Promise<void> =>
   withoutRls(ctx.tx, async () => {

@@ -20,7 +20,10 @@ async function cidrsOfCaller(tx: Executor, { type, credentialId }: Principal): P
   return own?.allowedCidrs ?? [];
 }
 
-/** The networks of a new key, by default those of the calling key. @throws PRIVILEGE_ESCALATION for networks beyond them */
+/**
+ * The networks of a new key, by default those of the calling key. @throws PRIVILEGE_ESCALATION for networks beyond
+ * them
+ */
 export async function networksForNewKey(
   tx: Executor,
   principal: Principal,

@@ -31,8 +31,9 @@ export interface KeyCreation {
 }
 
 /**
- * The role of a new key: the requested one (of the project, of its owner, or built-in), else the creator's current role;
- * a ProjectUser key and a management key have none. The creator must be able to grant what the key will hold (authorization §5, §9).
+ * The role of a new key: the requested one (of the project, of its owner, or built-in), else the creator's current
+ * role; a ProjectUser key and a management key have none. The creator must be able to grant what the key will hold
+ * (authorization §5, §9).
  *
  * @throws ROLE_REQUIRED, NOT_FOUND, PRIVILEGE_ESCALATION, SESSION_REQUIRED, VALIDATION_ERROR
  */
@@ -78,8 +79,8 @@ export async function roleForNewKey(ctx: KeyCreation): Promise<{ id: string; ten
 }
 
 /**
- * The role of a key in a granted scope: one of the granted roles. The owner of the project has delegated them to those who may
- * create keys there, so the caller need not hold what they contain.
+ * The role of a key in a granted scope: one of the granted roles. The owner of the project has delegated them to
+ * those who may create keys there, so the caller need not hold what they contain.
  * @throws ROLE_REQUIRED, NOT_FOUND
  */
 async function roleOfSlice(tx: Executor, scope: ResolvedScope, roleId: string | null | undefined) {
@@ -116,9 +117,9 @@ function defaultRole({ keyRoleId, subject }: CallerRights): string {
 }
 
 /**
- * Asserts that the caller may create a key for this user. It has the user's rights, so the caller must hold them too; a
- * key for themselves adds none. The share lock on the user's row orders this mutation and one that deletes the user: the
- * deletion either ends this key too, or commits first.
+ * Asserts that the caller may create a key for this user. The key has the user's rights, so the caller must hold them
+ * too; a key for the caller's own user adds no rights. The share lock on the user's row orders this mutation and one
+ * that deletes the user: the deletion either ends this key too, or commits first.
  * @throws NOT_FOUND, and as `roleForNewKey`
  */
 async function assertCanActFor(
@@ -139,8 +140,8 @@ const actsAs = ({ type, userId, pinned }: Principal, id: string): boolean =>
   userId === id && (type === 'session' || (type === 'ApiKey' && pinned?.tenant === 'projectUser'));
 
 /**
- * Asserts that the caller may rotate a key. They get its new secret and can act with it, so the rules of creation apply:
- * the caller must hold what the key holds, and for another user's key they need `ApiKey:CreateForUser`.
+ * Asserts that the caller may rotate a key. They get its new secret and can act with it, so the rules of creation
+ * apply: the caller must hold what the key holds, and for another user's key they need `ApiKey:CreateForUser`.
  *
  * @throws FORBIDDEN, PRIVILEGE_ESCALATION, SESSION_REQUIRED
  */
@@ -154,7 +155,7 @@ export async function assertCanRotate(
   if (scope.level !== 'project') return void (await lockServiceUserOf(ctx, key.userId));
   assertNoKeyForOwner(ctx, [key.roleId]);
   if (key.scope.tenant !== 'ProjectUser') {
-    // Those who may rotate keys of a slice could make one with the same role (`roleOfSlice`).
+    // Callers who may rotate keys of a slice could also create one with the same role (`roleOfSlice`).
     const roleIds = key.roleId && !scope.grant ? [key.roleId] : [];
     return assertCanGrant(tx, scope, rights, { roleIds }, key.userId);
   }

@@ -126,8 +126,8 @@ export const auditMetadata = ({ clientId, scope, roleId, expiresAt }: Row): Reco
 const MAX_PER_SLICE = 100;
 
 /**
- * Call it after the insert of a key in a granted scope. It counts under the lock of the slice's node, which the mutation needs
- * anyway, so concurrent creations cannot exceed the limit together. @throws CONFLICT
+ * Call it after the insert of a key in a granted scope. It counts under the lock of the slice's node, which the
+ * mutation needs anyway, so concurrent creations cannot exceed the limit together. @throws CONFLICT
  */
 export async function assertWithinSliceLimit({ tx, db }: StoreContext): Promise<void> {
   const { nodeId, grant } = db.scope;

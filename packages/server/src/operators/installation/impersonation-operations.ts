@@ -44,7 +44,8 @@ export const impersonateUser = mutation({
     const { userId: operatorId } = callerOf(ctx);
     const id = services.ids.next();
     const issuedAt = Math.floor(services.clock.now().getTime() / 1000);
-    // Versions that know no impersonation refuse this type: to them it would be a session of the user, without limits.
+    // Versions without impersonation refuse this type of token. They would take it for an unlimited session of the
+    // user.
     const accessToken = await services.keyring.signDocument(SYSTEM_NODE, 'at+jwt', {
       sub: input.id,
       aud: services.config.appUrl,

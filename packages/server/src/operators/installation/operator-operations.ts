@@ -60,7 +60,7 @@ export const createOperator = mutation({
     const { roleId } = input;
     assertCanGrantRole(ctx.rights, roleId);
     const candidateId = await findCandidate(tx, input);
-    // The lock order of every mutation: users first.
+    // Users are locked first, as in every mutation.
     const user = candidateId === undefined ? undefined : await lockUser(ctx, candidateId, 'share');
     if (!user || user.isManaged) throw fail('NOT_FOUND');
     if (user.status !== 'active') throw fail('INVALID_STATE', { params: { state: user.status } });
@@ -136,7 +136,7 @@ function assertCanGrantRole({ grants }: CallerRights, roleId: string): void {
   }
 }
 
-/** The id of the user whom the input names. @throws VALIDATION_ERROR unless it names one in one way */
+/** The id of the user whom the input names. @throws VALIDATION_ERROR unless it has either `userId` or `email` */
 async function findCandidate(
   tx: Executor,
   { userId, email: address }: { readonly userId?: string | undefined; readonly email?: string | undefined },

@@ -10,7 +10,7 @@ import { email } from '../../kernel/input/values.ts';
 
 const isUuid = (text: string): boolean => z.uuid().safeParse(text).success;
 
-/** The beginnings of words, all of which the name must contain. A text without letters and digits finds nothing. */
+/** The condition that each word of a text is the beginning of a word in the name; false for a text without words. */
 function wordsIn(name: PgColumn, text: string): SQL {
   const words = text.normalize('NFC').match(/[\p{L}\p{N}]+/gu) ?? [];
   if (words.length === 0) return sql`false`;
@@ -18,7 +18,7 @@ function wordsIn(name: PgColumn, text: string): SQL {
   return sql`to_tsvector('simple', ${name}) @@ to_tsquery('simple', ${query})`;
 }
 
-/** What a search text is: by it the search is made, and audited. */
+/** The kinds of search text. The kind decides how to search, and the audit log contains it instead of the text. */
 type SearchKind = 'id' | 'address' | 'domain' | 'name';
 
 /** Returns whether a search is for an id, an address, a domain or a name. */
@@ -28,7 +28,7 @@ export function kindOfSearch(text: string): SearchKind {
   return text.includes('@') ? 'address' : 'name';
 }
 
-/** A tenant by id, slug or the words of its name. */
+/** The condition for tenants by id, slug or the words of their name. */
 export const tenantsBy = (
   text: string,
   { id, slug, name }: { readonly id: PgColumn; readonly slug: PgColumn; readonly name: PgColumn },
@@ -37,7 +37,7 @@ export const tenantsBy = (
     ? eq(id, text.toLowerCase())
     : sql`(${slug} = ${text.toLowerCase()} or ${wordsIn(name, text)})`;
 
-/** Users by id, by a whole address, by `@domain`, or by the words of their name. */
+/** The condition for users by id, by a whole address, by `@domain`, or by the words of their name. */
 export function usersBy(
   text: string,
   { id, address, name }: { readonly id: PgColumn; readonly address: PgColumn; readonly name: PgColumn },

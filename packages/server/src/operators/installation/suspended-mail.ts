@@ -27,7 +27,7 @@ const texts: Record<Language, { subject: string; line: string; reason: (text: st
   },
 };
 
-/** To a suspended user, who can read no notification. */
+/** The mail to a suspended user, who cannot read notifications. */
 export function suspendedMail(to: string, language: Language, reason: string): Mail {
   const { subject, line, reason: reasonGiven } = texts[language];
   return composeMail({

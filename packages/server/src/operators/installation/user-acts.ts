@@ -26,7 +26,7 @@ import { installation, reason } from './inputs.ts';
 import { suspendedMail } from './suspended-mail.ts';
 import { InstallationUser } from '../../schema/operators/installation-user.ts';
 
-/** No act changes a role. What is cached about the user is invalidated by their id. */
+/** What all acts on a user declare. No act changes a role; each invalidates what is cached about the user. */
 const act = {
   ...installation,
   stepUp: true,

@@ -8,7 +8,7 @@ import { Provider } from '../../schema/sign-in/authentication-method.ts';
 import { SessionKind } from '../../schema/sign-in/session.ts';
 import { InstallationUser } from '../../schema/operators/installation-user.ts';
 
-/** Most rows of a list inside of the answer. */
+/** The maximum number of rows in each list of the answer. */
 const MAX_ROWS = 100;
 
 const NamedRole = z
@@ -129,7 +129,7 @@ export async function readDetails(tx: Executor, userId: string, now: Date): Prom
   return withDates(row.details) as Details;
 }
 
-/** JSON has dates as text. */
+/** Converts the times in a value from JSON, where they are text, to dates. */
 const withDates = (value: unknown): unknown =>
   Array.isArray(value)
     ? value.map(withDates)

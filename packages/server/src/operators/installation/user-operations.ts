@@ -10,7 +10,7 @@ import { kindOfSearch, usersBy } from './search.ts';
 import { InstallationUser } from '../../schema/operators/installation-user.ts';
 import { InstallationUserDetails, readDetails } from './user-details.ts';
 
-/** So many users of a search are named in its audit entry. */
+/** How many of the users that a search finds its audit entry names. */
 const MAX_NAMED = 20;
 
 export const installationUsers = query({
@@ -48,7 +48,7 @@ export const installationUsers = query({
     ]);
     if (search === undefined && ids === undefined) ctx.unchanged();
     else {
-      // Not the text: an address or a name would outlive its person in the log.
+      // The entry does not contain the text: an address or a name would remain in the log after its person is erased.
       const userIds = page.items.slice(0, MAX_NAMED).map((user) => user.id);
       const by = search === undefined ? 'ids' : kindOfSearch(search);
       ctx.record({ metadata: { by, count: page.totalCount, userIds } });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /**
  * Profiles of access tokens (openid §11). `rfc9068` is for resource servers whose verifier follows RFC 9068, which
- * requires `scope` to be a string, so the Doorward scope is in another claim. This service accepts both profiles.
+ * requires `scope` to be a string, so the Doorward scope is in `doorward_scope`. This service accepts both profiles.
  */
 export const accessTokenProfiles = ['doorward', 'rfc9068'] as const;
 
