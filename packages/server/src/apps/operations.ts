@@ -93,7 +93,10 @@ export const createProjectApp = mutation({
   },
 });
 
-/** The address of back-channel logout is as dangerous as that of a webhook. @throws WEBHOOK_URL_NOT_ALLOWED */
+/**
+ * Checks the address of back-channel logout like that of a webhook: it is as dangerous. @throws
+ * WEBHOOK_URL_NOT_ALLOWED
+ */
 async function assertTargetAllowed(
   services: Services,
   { backchannelLogoutUri }: { readonly backchannelLogoutUri?: string | null | undefined },

@@ -23,7 +23,7 @@ export async function lockApp(
   return db.get(ProjectApp, id);
 }
 
-/** Replaces the secret, also of an app that a policy document keeps from changes by hand: no document has secrets. */
+/** Replaces the secret, even if a policy document locks the app, because documents have no secrets. */
 export async function storeSecret(
   { tx, db }: { readonly tx: Executor; readonly db: ScopedDb },
   id: string,

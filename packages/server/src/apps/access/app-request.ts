@@ -11,7 +11,7 @@ interface OpenidRequest {
 /** A command line that waits for its code at a loopback address (identity §9). */
 export interface CliRequest {
   readonly state: string;
-  /** PKCE challenge of the code: only the command line that began can exchange it. */
+  /** PKCE challenge of the code: only the command line that began the sign-in can exchange it. */
   readonly challenge: string;
 }
 
@@ -25,23 +25,23 @@ export interface AppRequest {
   readonly state: string | null;
   /** Null: all scopes that the app may request. */
   readonly scopes: readonly string[] | null;
-  /** Absent: a request of OAuth 2.0 alone. */
+  /** Absent: a plain request of OAuth 2.0. */
   readonly openid?: OpenidRequest;
   /** Resource servers that its access tokens are for (RFC 8707); absent: none was named. */
   readonly resources?: readonly string[];
-  /** Absent: in the query of the redirect URI. */
+  /** How the app gets the answer; absent: in the query of the redirect URI. */
   readonly responseMode?: 'form_post';
   /** The user of the `id_token_hint`: no other user can finish this sign-in. */
   readonly expectedUserId?: string;
-  /** The page of consent appears, whatever the user consented to before. */
+  /** The consent page appears even if the user has consented before. */
   readonly asksConsent?: true;
-  /** The user gives a second factor, and adds one if they have none (`acr_values`). */
+  /** The user has to use a second factor, and to add one if they have none (`acr_values`). */
   readonly asksFactor?: true;
-  /** The address with which the form begins. */
+  /** The address that is filled into the form at the beginning. */
   readonly loginHint?: string;
   /**
-   * The organization for which the user signs in: its id or slug as sent, or what the user chose; null: for none. Absent:
-   * not decided yet.
+   * The organization for which the user signs in: its id or slug as sent, or what the user chose; null: for none.
+   * Absent: not decided yet.
    */
   readonly organization?: string | null;
   /** The language that the app asked for; absent: that of the browser. */
@@ -51,10 +51,13 @@ export interface AppRequest {
     readonly allowsSignUp: boolean;
     /** Whether providers of organizations may vouch for the user: false for the account pages and command lines. */
     readonly takesConnections: boolean;
-    /** A command line gets the session, and listens at the redirect URI; absent: the browser. */
+    /** The command line that gets the session and listens at the redirect URI; absent: the browser gets the session. */
     readonly cli?: CliRequest;
   };
-  /** A device that waits for the user (RFC 8628), of an app or a command line; the answer goes to it, and not to a redirect URI. */
+  /**
+   * A device that waits for the user (RFC 8628), for an app or a command line. It gets the answer, not a redirect
+   * URI.
+   */
   readonly device?: WaitingDevice;
 }
 
@@ -64,7 +67,7 @@ export interface WaitingDevice {
   readonly hash: string;
   readonly userCode: string;
   readonly address: string | null;
-  /** Whether it asked from the network of the browser in which the code was entered. */
+  /** Whether the device's request came from the network of the browser in which the code was entered. */
   readonly isOwnNetwork: boolean;
   readonly userAgent: string | null;
   readonly beganAt: string;

@@ -18,9 +18,9 @@ export interface LiveApp extends Readonly<typeof projectApps.$inferSelect> {
   readonly owner: { readonly kind: 'account' | 'organization'; readonly id: string };
   /** The scope of its project, as tokens and answers name it. */
   readonly scope: ScopeRef;
-  /** The organization for which a user signs in (`organization.ts`); null: none. */
+  /** The organization for which a user signs in (`sign-in-organization.ts`); null: none. */
   readonly organization: { readonly id: string; readonly name: string } | null;
-  /** The slice of its grant, if it does not own the project. */
+  /** The slice of that organization's grant, if the organization does not own the project. */
   readonly sliceId: string | null;
   /** The organizations through whose providers people may sign in: those that use the project, all, or none. */
   readonly takesConnections: 'ofProject' | 'all' | 'none';
@@ -88,8 +88,8 @@ export const isOffered = (
 ): boolean => offeredIdentityProviders(services, app).some((provider) => provider.key === key);
 
 /**
- * The providers that sign-in pages offer for the app. GitHub is among them only if the operator has configured it, passkeys
- * only if they have a domain: browsers accept no IP address.
+ * The providers that sign-in pages offer for the app. GitHub is among them only if the operator has configured it,
+ * passkeys only if they have a domain: browsers accept no IP address.
  */
 export const offeredProviders = (
   { github, passkeys }: Config,

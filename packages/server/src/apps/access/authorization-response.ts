@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts';
 import { issuerOf, type LiveApp } from './app.ts';
 
-/** Redirects to an app with the result of a sign-in (RFC 6749 §4.1.2), always with the issuer (RFC 9207). */
+/* Redirects to an app with the result of a sign-in (RFC 6749 §4.1.2), always with the issuer (RFC 9207). */
 
 /** Errors that are reported to the app. All others are shown to the user on our own pages. */
 export type AppError =

@@ -18,18 +18,18 @@ interface Consent {
   readonly openidScopes: readonly OpenidScope[];
 }
 
-/** Without scopes of OpenID an app learns all of this from user info, and gets a refresh token. */
+/** What an app gets if it names no scopes of OpenID: all of this from userinfo, and a refresh token. */
 const withoutOpenid: readonly OpenidScope[] = ['profile', 'email', 'offline_access'];
 
-/** What a request needs consent for. `openid`: its scopes of OpenID; absent: it names none. */
+/** What a request needs consent for. `openid`: the scopes of OpenID that it names; absent: none. */
 export const consentFor = (
   scopes: readonly string[] | null,
   openid: readonly OpenidScope[] | undefined,
 ): Consent => ({ scopes, openidScopes: openid ?? withoutOpenid });
 
 /**
- * Whether the user has consented to all of this before. Consent to an app that was not restricted does not include
- * permissions that it names since then, because they can be of the management plane.
+ * Whether the user has consented to all of this before. Consent to an unrestricted app does not cover permissions
+ * that the app later requests by name, because these can be of the management plane.
  */
 export async function hasConsented(
   db: Executor,

@@ -5,7 +5,7 @@ const isOpenidScope = (scope: string): scope is OpenidScope =>
 
 interface RequestedScopes {
   readonly openid: readonly OpenidScope[];
-  /** Permissions; null if the request has no `scope`, which means all of the app. */
+  /** Permissions; null if the request has no `scope`, which means all that the app may request. */
   readonly permissions: readonly string[] | null;
 }
 

@@ -17,8 +17,8 @@ export const mayName = ({ resources }: Pick<LiveApp, 'resources'>, named: readon
   named.length <= MAX_NAMED_RESOURCES && named.every((resource) => resources.includes(resource));
 
 /**
- * The resources of a token: those that the client names now, else all that were granted. `granted` null: nothing was named
- * before, so the app may name any of its own.
+ * The resources of a token: those that the client names now, else all that were granted. `granted` null: nothing was
+ * named before, so the app may name any of its own.
  * @throws VALIDATION_ERROR on `resource`, which OAuth clients get as `invalid_target`
  */
 export function resourcesOf(
@@ -29,7 +29,7 @@ export function resourcesOf(
   const isWithin = granted === null || named.every((resource) => granted.includes(resource));
   if (!isWithin || !mayName(app, named)) throw invalidTarget();
   if (named.length > 0) return [...named];
-  // The app may have lost some since.
+  // The app may have lost some resources since the grant.
   return (granted ?? []).filter((resource) => app.resources.includes(resource));
 }
 

@@ -16,8 +16,8 @@ export interface NamedScope {
 }
 
 /**
- * Names scopes, in the given order. If several permissions have the same pair, the oldest names it, and a built-in
- * permission always names its own pair. A scope without a permission is named by itself.
+ * Names scopes, in the given order. If several permissions have the same resource and action, the oldest one names the
+ * scope; the name of a built-in permission takes precedence. A scope without a permission is named by itself.
  */
 export async function namedScopes(
   db: Executor,
@@ -42,8 +42,8 @@ export async function namedScopes(
 }
 
 /**
- * The user who consents; null for a user who is not created yet. `joins`: in the project they have only the role
- * that its sign-up grants.
+ * The user who consents; null for a user who is not created yet. `joins`: the user joins the project by this sign-in,
+ * with the sign-up role of the app alone.
  */
 interface ScopeSubject {
   readonly userId: string | null;
@@ -51,9 +51,9 @@ interface ScopeSubject {
 }
 
 /**
- * The scopes that consent can grant: requested, and allowed to the app. Null: not restricted, so the app may do what the
- * user may. It is a ceiling (openid §7): at each use the app may use those that the user then holds. It does not grow
- * when the app gets more scopes.
+ * The scopes that consent can grant: requested, and allowed to the app. Null: not restricted, so the app may do what
+ * the user may. The scopes are a ceiling (openid §7): at each use the app may use those that the user then holds. The
+ * ceiling does not rise when the app gets more scopes.
  */
 export function ceilingOf(
   { scopes }: Pick<LiveApp, 'scopes'>,
@@ -62,7 +62,7 @@ export function ceilingOf(
   return scopes && requested ? requested.filter((scope) => scopes.includes(scope)) : (requested ?? scopes);
 }
 
-/** Those of the scopes that the user does not hold now, not even with a condition. */
+/** Returns the scopes that the user does not hold now, not even with a condition. */
 export async function scopesNotHeld(
   db: Executor,
   services: Services,

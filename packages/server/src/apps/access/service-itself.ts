@@ -5,8 +5,9 @@ import type { AppRequest } from './app-request.ts';
 import type { LiveApp } from './app.ts';
 
 /**
- * A sign-in on the hosted pages to this service itself, without an app, as for the account pages. The service takes the part of
- * the app, and has no row: it offers all ways to sign in that are configured, and admits every user.
+ * The id that stands for this service itself in a sign-in without an app, such as one for the account pages. The
+ * service then acts as the app, without a row: it offers all sign-in methods that are configured, and admits every
+ * user.
  */
 export const SERVICE_ID = '00000000-0000-0000-0000-000000000000';
 
@@ -52,7 +53,7 @@ export const serviceAsApp = ({
   postLogoutRedirectUris: [],
   allowedOrigins: [],
   allowSignUp: allowsSignUp,
-  // No user gets a role here, but only an app with a role has a form to sign up.
+  // Sign-up needs an app with a role. No user gets this one.
   signUpRoleId: SERVICE_ID,
   signUpRoleTenantId: SERVICE_ID,
   confidential: true,

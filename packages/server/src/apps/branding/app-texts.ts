@@ -10,12 +10,15 @@ export const appTextFor = (
   language: AppText['language'],
 ): AppText | undefined => texts.find((text) => text.purpose === purpose && text.language === language);
 
-/** Control and format characters: unseen, or turning the direction of what follows. A line break is none. */
+/** Control and format characters, which are invisible or change the direction of the text; line breaks are allowed. */
 const unseen = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/u;
-/** What mail programs make a link of, in any script: an address, a scheme, a name with a dot. */
+/** What mail programs turn into a link, in any script: an address, a scheme, a name with a dot. */
 const linked =
   /[@\uFE6B\uFF20]|[:\uFE55\uFF1A]\s?[/\\\uFF0F\uFF3C]|[\p{L}\p{N}}-][.\u2024\u3002\uFE52\uFF0E\uFF61]\p{L}{2}/u;
-/** Six digits with at most three signs other than letters, or the name of the app, between two of them: a phone number or a code. */
+/**
+ * A phone number or a code: six digits, with at most three characters other than letters, or the name of the app,
+ * between two of them.
+ */
 const numbered = /(?:\p{N}(?:\{app\}|[^\p{L}\p{N}]){0,3}){6}/u;
 const placeholder = /\{app\}/g;
 

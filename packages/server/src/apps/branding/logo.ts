@@ -17,7 +17,7 @@ export const isOwnPicture = (appUrl: string, address: string | null): address is
   address.startsWith(folder(appUrl)) &&
   fileName.test(address.slice(folder(appUrl).length));
 
-/** Without any other path or query, by which the address would lead elsewhere. */
+/** A file name and nothing else: with a further path or a query, the address would lead elsewhere. */
 const fileName = /^[\w-]{43}\.[a-z]{3,4}$/;
 
 /** Stores the logo in place of the earlier one, whose address stops working. Returns the new address. */
@@ -40,11 +40,13 @@ export async function storeLogo(
   return folder(services.config.appUrl) + name;
 }
 
-/** Of these apps or organizations. */
+/** Removes the logos of these apps or organizations. */
 export const removeLogos = (tx: Executor, ids: readonly string[]): Promise<unknown> =>
   tx.delete(logos).where(isAnyOf(logos.id, ids));
 
-/** Whatever changed the address or deleted the row, also a policy document: the logo is not served any more. */
+/**
+ * The condition that a live row of the table still refers to the logo, also after a policy document changed the row.
+ */
 const ofLive = (table: typeof projectApps | typeof organizations): SQL =>
   sql`exists (select 1 from ${table} t where t.id = ${logos.id} and t.deleted_at is null
     and right(t.logo_url, length(${logos.name})) = ${logos.name})`;

@@ -15,8 +15,8 @@ export const skipConsentFix =
   'Ask an owner or administrator of the organization, or the owner of the account, to set firstParty.';
 
 /**
- * Why the caller may not decide that users are not asked for consent (openid §6), or null if they may: who speaks for the
- * owner of the project, in person. The right to change its apps is not enough.
+ * Why the caller may not decide that an app skips consent (openid §6); null if they may. Only a person who speaks for
+ * the owner of the project may decide that; the right to change its apps is not enough.
  */
 export function skipConsentRefusal(
   ctx: Setter,

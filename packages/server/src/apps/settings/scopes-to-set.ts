@@ -10,7 +10,7 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 
 /* The permissions of a project that its apps may receive. */
 
-/** Who sets them, and for which project. */
+/** The caller who sets the scopes, and the project. */
 interface Setter {
   readonly tx: Executor;
   readonly services: Services;
@@ -21,8 +21,8 @@ interface Setter {
 
 /**
  * The scopes in the spelling of the permissions that they name, without duplicates. The caller must hold each added
- * scope; an unrestricted app (`before` null) counts as having every scope of the project plane. A scope whose permission
- * was deleted may stay, and grants nothing.
+ * scope; an unrestricted app (`before` null) counts as having every scope of the project plane. A scope whose
+ * permission was deleted may stay, and grants nothing.
  *
  * @param field what the details of an error name
  * @throws VALIDATION_ERROR, PRIVILEGE_ESCALATION

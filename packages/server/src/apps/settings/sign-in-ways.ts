@@ -8,8 +8,9 @@ interface Ways {
 }
 
 /**
- * An app needs a way to sign in, and a provider must exist, or a typing error would only show as a missing button. One that
- * the app has already may be kept: the operator may have removed it since.
+ * What is wrong with the sign-in methods of an app; null if nothing is. An app needs at least one, and each provider
+ * must exist: a typing error would otherwise only show as a missing button. A provider that the app has already may
+ * stay, even if the operator has removed it.
  */
 export function faultsOfWays(
   { identityProviders }: Pick<Services, 'identityProviders'>,

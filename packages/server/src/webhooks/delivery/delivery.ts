@@ -19,7 +19,7 @@ interface WebhookDelivery {
   readonly probe: () => Promise<void>;
   /** Probes and delivers; resolves when nothing is due and nothing is being sent. */
   readonly flush: () => Promise<void>;
-  /** Claims nothing more. Attempts under way get a moment to end; then another process repeats them. */
+  /** Claims no more deliveries. Attempts under way get a moment to end; another process repeats those that do not. */
   readonly stop: () => Promise<void>;
 }
 
@@ -31,7 +31,7 @@ export interface WebhookPorts {
   readonly random: () => number;
 }
 
-/** Ports of the real process. */
+/** Creates the ports that use the real network and real randomness. */
 export const webhookPorts = (): WebhookPorts => ({
   resolve: createResolve(),
   post: createPost(),

@@ -2,9 +2,8 @@ import { isGone, type Step } from './schedule.ts';
 import type { Outcome } from './sender.ts';
 
 /**
- * Health of a receiver, computed from the results of attempts (events §5): a pure function. A subscription is
- * disabled after five days of failures, or after ten deliveries in a row were exhausted; its owner is warned at half
- * of either.
+ * The health of a receiver, computed from the results of attempts (events §5). A subscription is disabled after five
+ * days of failures, or after ten deliveries in a row were exhausted; its owner is warned at half of either.
  */
 export interface Health {
   readonly disabledReason: 'gone' | 'failing' | null;
@@ -22,7 +21,7 @@ export interface Change {
   readonly event: 'webhook.failing' | 'webhook.disabled' | 'webhook.recovered' | null;
 }
 
-/** A receiver that takes longer to answer counts as slow. */
+/** A receiver counts as slow if its answer takes longer. */
 export const SLOW_MS = 1000;
 const MAX_FAILING_MS = 5 * 86_400_000;
 const MAX_EXHAUSTED = 10;
@@ -53,7 +52,7 @@ export function healthAfter(
 function assess(before: Health, outcome: ReceiverResult, status: Step['status'], now: Date): Change {
   const { disabledReason } = before;
   if (status === 'delivered') {
-    // A receiver that answered 410 stays disabled until its owner enables it again; a late success does not.
+    // A receiver that answered 410 stays disabled until its owner enables it: a late success does not enable it.
     if (disabledReason === 'gone') return { health: { ...before, lastDeliveredAt: now }, event: null };
     return {
       health: { ...healthy, lastDeliveredAt: now },

@@ -9,12 +9,6 @@ import type { Message } from './sender.ts';
 /**
  * A claimed delivery. A claim is one statement that numbers each attempt and gives it a lease, during which no other
  * process makes it. A lease that expires means that its process died, and another process makes the next attempt.
- *
- * Workers are shared fairly between projects, and a project's workers between its subscriptions. The project with
- * the fewest workers is next, and ties are broken at random, so neither the size nor the age of a backlog gives
- * precedence. A claim takes a few deliveries of one subscription, and none while this process is sending earlier
- * ones of it. Failing or slow receivers have separate workers, and get one delivery each while others wait for those
- * workers. Waiting subscriptions are found by skipping along an index, however many deliveries each has queued.
  */
 export interface Claimed extends Message {
   readonly deliveryId: string;
@@ -71,6 +65,14 @@ const isPaused = sql.raw(`exists (select from nodes n left join nodes o on o.id 
   join organizations x on x.id in (n.parent_id, o.parent_id, g.organization_id) and x.suspended_at is not null
   where n.id = s.tenant_id)`);
 
+/**
+ * Creates the function that claims due deliveries. Workers are shared fairly between projects, and a project's
+ * workers between its subscriptions. The project with the fewest workers is next, and ties are broken at random, so
+ * neither the size nor the age of a backlog gives precedence. A claim takes a few deliveries of one subscription, and
+ * none while this process is sending earlier ones of it. Failing or slow receivers have separate workers, and get one
+ * delivery each while others wait for those workers. Waiting subscriptions are found by skipping along an index,
+ * however many deliveries each has queued.
+ */
 export function createClaim(options: QueueOptions): Claim {
   const { pool, leaseMs } = options;
   return async (capacity, now) => {

@@ -1,9 +1,6 @@
 import type { Outcome } from './sender.ts';
 
-/**
- * The next step of a delivery (events §5): a pure function of the result, the number of attempts and a random
- * number.
- */
+/** The next step of a delivery (events §5), computed from the result, the number of attempts and a random number. */
 export type Step =
   | { readonly status: 'delivered' }
   | { readonly status: 'pending'; readonly waitMs: number }

@@ -20,14 +20,14 @@ export interface Outcome {
   readonly statusCode: number | null;
   /** Null: delivered. */
   readonly error: (typeof attemptErrors)[number] | null;
-  /** Text that PostgreSQL can store, at most `KEPT_CHARACTERS`. */
+  /** Text that PostgreSQL can store, at most `STORED_CHARACTERS`. */
   readonly responseBody: string | null;
   readonly retryAfter: string | null;
 }
 
 /**
- * Rejects only with the reason of `stop` once that is aborted, when the result is unknown, and when there is no
- * secret to sign with.
+ * Makes one attempt. Rejects only if there is no secret to sign with, or with the reason of `stop` once that is
+ * aborted: then the result is unknown.
  */
 export type Send = (message: Message, stop: AbortSignal) => Promise<Outcome>;
 

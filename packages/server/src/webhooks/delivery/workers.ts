@@ -10,7 +10,7 @@ interface Workers {
   readonly deliverDue: () => Promise<void>;
   /** Resolves when nothing is due and nothing is being sent. */
   readonly idle: () => Promise<void>;
-  /** Sends a delivery that `look` did not claim, in one more worker; releases it after a stop. */
+  /** Sends a delivery that the caller has claimed, in one more worker; releases it after a stop. */
   readonly run: (claimed: Claimed) => Promise<void>;
   /** Claims nothing more, waits for attempts under way, and aborts those that take longer than `graceMs`. */
   readonly stop: (graceMs: number) => Promise<void>;

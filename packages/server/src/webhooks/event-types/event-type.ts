@@ -3,8 +3,8 @@ import type { Entity, Fields } from '../../kernel/entity.ts';
 import { deleted } from './examples.ts';
 
 /**
- * An event type (events §3); each is declared once, below. `data` of an event has exactly the members of its schema:
- * the recorder projects it, so that no secret reaches an event by mistake. An event of an undeclared type cannot be
+ * An event type (events §3); each is declared once. `data` of an event has exactly the members of its schema: the
+ * recorder projects it, so that no secret reaches an event by mistake. An event of an undeclared type cannot be
  * recorded.
  */
 export interface EventType {
@@ -12,11 +12,11 @@ export interface EventType {
   readonly description: string;
   /** Webhooks get it only if their subscription names it; the feed always has it. */
   readonly optIn: boolean;
-  /** Of `data`. */
+  /** The schema of `data`. */
   readonly schema: z.ZodType;
   /** The noun, if `data` has exactly its public fields. */
   readonly noun: string | undefined;
-  /** Of `data`. */
+  /** An example of `data`. */
   readonly example: Readonly<Record<string, unknown>>;
 }
 
@@ -38,7 +38,7 @@ type PartialExample<T> = { [M in keyof T as null extends T[M] ? never : M]: T[M]
 const examplesOf = (field: z.ZodType): readonly unknown[] =>
   (field.meta()?.examples as readonly unknown[] | undefined) ?? [];
 
-/** Gives members that the example leaves out the first example of their own field, or null. */
+/** Adds the members that the example leaves out, each with the first example of its field, or null. */
 function completed(schema: z.ZodType, given: object): Readonly<Record<string, unknown>> {
   const fields = schema instanceof z.ZodObject ? (schema.shape as Readonly<Record<string, z.ZodType>>) : {};
   const absent = Object.entries(fields).filter(([member]) => !(member in given));

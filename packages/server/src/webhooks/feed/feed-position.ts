@@ -2,8 +2,8 @@
  * How far a reader of the feed has read: for each tenant node with events, the sequence of the last event they read.
  * Sequences have no gaps and become visible in order, so the events up to a position can neither change nor grow.
  *
- * The last 48 bits of its id, which are random, identify a node: that keeps a position over many projects short. If two
- * projects of an organization ever shared them, events would be repeated, never omitted.
+ * A node is identified by the last 48 bits of its id, which are random: that keeps a position over many projects
+ * short. If two projects of an organization ever had the same 48 bits, events would be repeated, never omitted.
  */
 export type FeedPosition = ReadonlyMap<string, number>;
 

@@ -10,14 +10,15 @@ import { isEventFilter, eventFilters, PING } from '../event-types/catalogue.ts';
 import { Event, type EventPage } from './event.ts';
 import { decodePosition, encodePosition, idSuffix, type FeedPosition } from './feed-position.ts';
 
-/**
- * The feed of a scope (events §4). The events of a node come in the order of its sequence, which is the order of commits.
- * Nodes have no common order: a transaction in one project may write its event first and commit last. A cursor by time
- * would skip that event forever, so the cursor has a position in each node.
+/*
+ * The feed of a scope (events §4). The events of a node come in the order of its sequence, which is the order of
+ * commits. Nodes have no common order: a transaction in one project may write its event first and commit last. A
+ * cursor by time would skip that event forever, so the cursor has a position in each node.
  *
  * One statement reads the whole page. It sees each node's sequence from the beginning without gaps, because a
  * transaction locks the node from taking a number until its commit.
  */
+
 export const feedInput = {
   scope: Scope,
   after: z.string().min(1).max(16_000).optional().meta({
@@ -43,7 +44,7 @@ export const feedInput = {
 };
 
 const DAY_MS = 86_400_000;
-/** Most nodes of one feed: the cursor with their positions must fit into a URL. */
+/** The maximum number of nodes in one feed: the cursor with their positions must fit into a URL. */
 const MAX_NODES = 500;
 
 interface NodeState {
@@ -65,8 +66,8 @@ type Feed = Pick<Context<typeof feedInput>, 'input' | 'scope' | 'services' | 'tx
 
 /**
  * One page of the feed, and the cursor for the next one.
- * @throws VALIDATION_ERROR for `includeProjects` outside an organization or with too many projects, INVALID_CURSOR for a
- * position whose next events were purged
+ * @throws VALIDATION_ERROR for `includeProjects` outside an organization or with too many projects, INVALID_CURSOR
+ * for a position whose next events were purged
  */
 export async function readFeed(ctx: Feed): Promise<z.output<typeof EventPage>> {
   const { input, scope, services } = ctx;
@@ -157,7 +158,10 @@ async function readRows({ tx, scope, input }: Feed, position: FeedPosition, reta
   return row ?? { nodes: [], rows: [] };
 }
 
-/** Type names contain `_`, which is a wildcard in LIKE, so it is escaped. Pings go only to their webhook, never to the feed. */
+/**
+ * Type names contain `_`, which is a wildcard in LIKE, so it is escaped. Pings go only to their webhook, never to the
+ * feed.
+ */
 function typeCondition(types: readonly string[] | undefined): SQL {
   const isNoPing = sql`e.type <> ${PING}`;
   if (!types) return isNoPing;

@@ -11,7 +11,7 @@ interface LimitContext {
   readonly services: Pick<Services, 'config'>;
 }
 
-/** A customer of a project grant has this many at most, however many the project may have. */
+/** The limit for a customer of a project grant, however many subscriptions the project may have. */
 const MAX_PER_SLICE = 5;
 
 /**

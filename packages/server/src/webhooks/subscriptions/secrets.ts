@@ -5,8 +5,8 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { webhookSecrets } from '../../schema/webhooks/webhook-subscription.ts';
 
 /*
- * Signing secrets of subscriptions. A secret allows its holder to impersonate this service to the receiver, so it is shown
- * once and stored encrypted.
+ * Signing secrets of subscriptions. A secret allows its holder to impersonate this service to the receiver, so it is
+ * shown once and stored encrypted.
  */
 
 interface SecretContext {
@@ -47,8 +47,8 @@ export async function storeSecrets(
 }
 
 /**
- * Replaces the current secret. The former one signs too until the given time; null removes it at once. A still older one
- * is removed now, so at most two secrets sign.
+ * Replaces the current secret. The former one signs too until the given time; null removes it at once. A still older
+ * one is removed now, so at most two secrets sign.
  */
 export async function replaceSecret(
   ctx: SecretContext,
