@@ -94,8 +94,8 @@ export const createProjectApp = mutation({
 });
 
 /**
- * Checks the address of back-channel logout like that of a webhook: it is as dangerous. @throws
- * WEBHOOK_URL_NOT_ALLOWED
+ * Checks the address of back-channel logout like that of a webhook: it is as dangerous.
+ * @throws WEBHOOK_URL_NOT_ALLOWED
  */
 async function assertTargetAllowed(
   services: Services,

@@ -14,8 +14,8 @@ const columns = Object.keys(AuditLogEntry.schema.shape);
 const formulaStart = /^[=+\-@\t\r]/;
 
 /**
- * A cell of RFC 4180. Entries contain text from unauthenticated callers, such as the user agent of a refused sign-in, so
- * a leading `'` turns formulas into text (events §7).
+ * A cell of RFC 4180. Entries contain text from unauthenticated callers, such as the user agent of a refused sign-in,
+ * so a leading `'` turns formulas into text (events §7).
  */
 export function csvCell(value: unknown): string {
   if (value === null || value === undefined) return '';

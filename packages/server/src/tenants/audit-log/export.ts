@@ -13,10 +13,10 @@ import { type auditFilters, entryConditions } from './filters.ts';
 import { formats, type Format } from './export-format.ts';
 
 /**
- * How many sequence numbers of a chain one statement reads. The window counts all entries, not only those that match the
- * filters, so that no statement runs long when few match. Each window takes a connection from the pool and returns it
- * before the file is sent on, so that a slow reader holds none. No snapshot is needed: chains only grow, and entries
- * before the end that was read first change only by the erasure of a person.
+ * How many sequence numbers of a chain one statement reads. The window counts all entries, not only those that match
+ * the filters, so that no statement runs long when few match. Each window takes a connection from the pool and
+ * returns it before the file is sent on, so that a slow reader holds none. No snapshot is needed: chains only grow,
+ * and entries before the end that was read first change only by the erasure of a person.
  */
 const WINDOW = 500;
 
@@ -29,7 +29,9 @@ interface ExportRequest {
   readonly format: Format;
   /** The operation that exports, as the audit log names it. */
   readonly operation: 'exportAuditLogs' | 'exportInstallationAuditLogs';
-  /** Id of the exporting request: its own entry, already committed, is the last one of the scope's chain in the file. */
+  /**
+   * Id of the exporting request: its own entry, already committed, is the last one of the scope's chain in the file.
+   */
   readonly requestId: string;
 }
 
@@ -51,8 +53,8 @@ type Exporting = Pick<Context, 'call' | 'read' | 'record'> & { readonly scope: R
 type ExportInput = InputOf<typeof auditFilters> & { readonly format: Format };
 
 /**
- * Records the export with its filters, and answers the file. `exportReply` reads the entries while it sends the file, after
- * the transaction committed the export's own entry.
+ * Records the export with its filters, and answers the file. `exportReply` reads the entries while it sends the file,
+ * after the transaction committed the export's own entry.
  */
 export function exportEntries(
   { scope, call, read, record }: Exporting,

@@ -33,7 +33,10 @@ export const auditFilters = {
     .meta({ description: 'true: in an organization, the entries of its projects too.' }),
 };
 
-/** The conditions for the entries that the filters select. @throws VALIDATION_ERROR for `includeProjects` outside an organization */
+/**
+ * The conditions for the entries that the filters select.
+ * @throws VALIDATION_ERROR for `includeProjects` outside an organization
+ */
 export function entryConditions(
   input: InputOf<typeof auditFilters>,
   { tenant, nodeId }: ResolvedScope,
@@ -56,7 +59,10 @@ export function entryConditions(
   ];
 }
 
-/** The exact name, or a prefix that ends with `*`. Event names contain `_`, which is a wildcard in LIKE, so it is escaped. */
+/**
+ * The exact name, or a prefix that ends with `*`. Event names contain `_`, which is a wildcard in LIKE, so it is
+ * escaped.
+ */
 const eventCondition = (event: string): SQL =>
   event.endsWith('*')
     ? like(auditLog.event, `${event.slice(0, -1).replaceAll('_', '\\_')}%`)

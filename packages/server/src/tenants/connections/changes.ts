@@ -20,7 +20,10 @@ const isLive = ({ nodeId }: ScopedDb['scope']) =>
 export const sealSecret = ({ kek }: Pick<Services, 'kek'>, id: string, secret: string): string =>
   kek.seal(Buffer.from(secret), sealContextOfConnection(id));
 
-/** Orders changes of connections and domains of the organization, so that the checks after it stay true until the commit. */
+/**
+ * Changes of the organization's connections and domains wait for each other, so that checks after it hold until the
+ * commit.
+ */
 export const lockConnections = (tx: Executor, { nodeId }: ScopedDb['scope']) =>
   tx.select({ id: nodes.id }).from(nodes).where(eq(nodes.id, nodeId)).for('no key update');
 
@@ -35,7 +38,8 @@ export async function assertWithinLimit(tx: Executor, scope: ScopedDb['scope']):
 }
 
 /**
- * Domains of this organization that no other of its connections has. Call it under `lockConnections`.
+ * Asserts that the domains belong to this organization, and to none of its other connections. Call it under
+ * `lockConnections`.
  * @throws NOT_FOUND, CONFLICT
  */
 export async function assertDomainsFree(
@@ -72,7 +76,8 @@ export async function assertDomainsFree(
 }
 
 /**
- * The default role, which the caller must be able to give to every member; no person becomes an owner by signing in.
+ * The default role of a connection. The caller must be able to assign it. It cannot be Organization Owner, because no
+ * person becomes an owner by signing in.
  * @throws VALIDATION_ERROR, NOT_FOUND, PRIVILEGE_ESCALATION
  */
 export async function defaultRole(

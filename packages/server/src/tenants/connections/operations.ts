@@ -41,7 +41,7 @@ export const organizationConnection = query({
   run: ({ target }) => Promise.resolve(target),
 });
 
-/** Only a person decides who vouches for the members of an organization, after a recent sign-in. */
+/** What all changes declare: only a person who has signed in recently decides who vouches for the members. */
 const change = {
   tenants,
   whileImpersonating: 'refused',
@@ -96,7 +96,7 @@ export const updateOrganizationConnection = mutation({
     if (patch.domainIds) await assertDomainsFree(tx, scope, input.id, patch.domainIds);
     const after: typeof before = { ...before, ...definedOf<typeof before>(patch) };
     const isOther = after.issuer !== before.issuer || after.clientId !== before.clientId;
-    // A caller who changes whom the connection admits gives them its default role.
+    // A connection assigns its default role to everyone it admits, so the caller must be able to assign the role.
     const letsIn = isOther || patch.domainIds || patch.justInTime || patch.status === 'active';
     const role = letsIn || defaultRoleId !== undefined ? await defaultRole(ctx, after.defaultRoleId) : {};
     if (isOther && before.enforced) throw stillEnforced();

@@ -5,8 +5,9 @@ import { fail } from '../../errors.ts';
 import type { Executor, ScopedDb } from '../../kernel/scoped-db.ts';
 
 /**
- * Asserts that no connection leads people of the domain to its provider: who may delete domains, but not change connections, must
- * not switch one off. @throws IN_USE
+ * Asserts that no connection uses the domain, so that a caller who may delete domains, but not change connections,
+ * cannot disable a connection.
+ * @throws IN_USE
  */
 export async function assertUnused(
   tx: Executor,

@@ -27,7 +27,7 @@ export const organizationDomains = query({
     db.page(OrganizationDomain, input, [equals(OrganizationDomain, 'status', input.status)]),
 });
 
-/** Only a person changes what an organization says of itself, after a recent sign-in. */
+/** What all changes declare: only a person who has signed in recently claims domains for an organization. */
 const change = {
   tenants,
   whileImpersonating: 'refused',
@@ -77,7 +77,7 @@ export const verifyOrganizationDomain = mutation({
     const target = { type: 'OrganizationDomain', id: row.id };
     ctx.record(isNew ? { event: 'organization_domain.verified', data: row, target } : { target });
     if (!isNew) return row;
-    // Whom the organization lets in, and by which way, depends on its verified domains.
+    // Verified domains decide whom the organization admits, and by which sign-in methods.
     ctx.invalidate(`node:${ctx.scope.nodeId}`);
     await endUnboundSessions(ctx, ctx.scope.nodeId);
     return row;

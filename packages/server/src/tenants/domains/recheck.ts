@@ -11,7 +11,7 @@ import {
 
 const HOUR_MS = 3_600_000;
 export const RECHECK_MS = 24 * HOUR_MS;
-/** How long a record may be gone, for example while the organization moves to other name servers. */
+/** How long a record may be missing, for example while the organization moves to other name servers. */
 const GRACE_MS = 72 * HOUR_MS;
 /** Domains of one run, and how many are looked up at the same time; the next run continues. */
 const BATCH = 500;
@@ -24,10 +24,10 @@ const columns = { ...getTableColumns(domains), record: OrganizationDomain.comput
 
 /**
  * Looks for the records of verified and lapsed domains once a day. A domain whose record has been gone for three days
- * lapses; a lapsed domain whose record is back is verified again, unless another organization has verified it meanwhile.
- * An update of the row claims each check, so that one process does it. If no name server answers, nothing changes and
- * the check is repeated after an hour, and after two days of silence once a day: an outage of name servers takes away no
- * domain.
+ * lapses; a lapsed domain whose record is back is verified again, unless another organization has verified it
+ * meanwhile. An update of the row claims each check, so that one process does it. If no name server answers, nothing
+ * changes and the check is repeated after an hour, and after two days of silence once a day: an outage of name
+ * servers takes away no domain.
  *
  * Never rejects: it logs what fails, and a later run tries again.
  *
@@ -85,7 +85,7 @@ async function checkOne(
   if (!claimed) return false;
   const state = await lookUp(dns, claimed);
   if (state === 'unknown') {
-    // Name servers that have been silent for long must not take the checks of others.
+    // Domains whose name servers have been silent for long are checked less often, so that they do not delay others.
     const isSilent = now.getTime() - (claimed.checkedAt?.getTime() ?? 0) > 2 * RECHECK_MS;
     if (isSilent)
       await pool
@@ -97,7 +97,7 @@ async function checkOne(
   return actAsSystem('recheckOrganizationDomain', (act) => note({ ...act, services }, id, state, now));
 }
 
-/** Stores the answer. Of a domain that was deleted or verified meanwhile, it changes nothing. */
+/** Stores the answer, unless the domain was deleted or verified meanwhile. Returns whether its status changed. */
 async function note(
   act: SystemAct & { readonly services: Parameters<typeof recheckDomains>[0] },
   id: string,
@@ -124,7 +124,7 @@ async function note(
     .where(eq(domains.id, id))
     .returning(columns)) as Row[];
   if (!after || status === row.status) return false;
-  // Whom the organization lets in, and by which way, depends on its verified domains.
+  // Verified domains decide whom the organization admits, and by which sign-in methods.
   act.invalidate(`node:${row.tenantId}`);
   if (status === 'verified') await endUnboundSessions(act, row.tenantId);
   act.record({

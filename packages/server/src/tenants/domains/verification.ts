@@ -36,7 +36,7 @@ export async function assertWithinLimit({ tx, db }: Pick<DomainRun, 'tx' | 'db'>
 }
 
 /**
- * Notes what the name servers answered, before the transaction, about the record of this domain.
+ * Stores what the name servers answered about the record of this domain. They were queried before the transaction.
  * @returns the domain, and whether this call verified it
  * @throws NOT_FOUND, INVALID_STATE without the record, CONFLICT when another organization has verified the domain
  */
@@ -57,7 +57,7 @@ export async function verify(
       nextCheckAt: new Date(now.getTime() + RECHECK_MS),
     })
     .catch(heldByAnother);
-  // By the locked row: of two calls at the same time, one verifies the domain.
+  // `changes` are relative to the locked row, so of two calls at the same time only one counts as the verification.
   return { row, isNew: 'status' in changes };
 }
 

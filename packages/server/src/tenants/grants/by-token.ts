@@ -20,7 +20,10 @@ import { assertCanHold, openSlice, placeOf, readGrant } from './store.ts';
 
 const named = z.object({ name: z.string().describe('Its name.') });
 
-/** An offer for the holder of its link. Who the customer could be is not in it, because that is decided later. */
+/**
+ * An offer as the holder of its link sees it. It names no customer, because the holder decides which organization
+ * accepts.
+ */
 export const ProjectGrantOffer = z
   .object({
     project: named.describe('The project.'),
@@ -78,8 +81,8 @@ type AnsweringRun = Pick<Context, 'tx' | 'services' | 'principal' | 'record' | '
 };
 
 /**
- * Accepts or declines an offer for the organization of the call. Of concurrent answers the first counts; the others find
- * no token. Returns the id of the grant.
+ * Accepts or declines an offer for the organization of the call. Of concurrent answers the first counts; the others
+ * find no token. Returns the id of the grant.
  * @throws INVALID_TOKEN, CONFLICT
  */
 export const answerOffer = (
@@ -124,7 +127,9 @@ export const answerOffer = (
     return offer.id;
   });
 
-/** A declined offer does not reveal to which organization its receiver belongs. */
+/**
+ * Removes the customer from a recording: a declined offer does not reveal to which organization its receiver belongs.
+ */
 const withoutCustomer = (recording: Parameters<Context['record']>[0]) => ({
   ...recording,
   actor: { type: 'anonymous' as const, id: null, userId: null, name: null },

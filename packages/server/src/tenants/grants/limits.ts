@@ -10,7 +10,7 @@ import {
   type GrantStatus,
 } from '../../schema/tenants/project-grant.ts';
 
-/** Most offers of a project that wait for an answer. */
+/** The maximum number of offers of a project that wait for an answer. */
 const MAX_PENDING = 100;
 
 /** Call it after the insert. It counts under the lock of the project's node. @throws CONFLICT */

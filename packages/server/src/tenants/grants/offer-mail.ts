@@ -80,8 +80,8 @@ interface Offer extends Names {
 }
 
 /**
- * The mail with the link to an offer; nothing else contains the token in plain text. The owner of the project chooses its
- * recipient and the names in it, so no name may become a link.
+ * The mail with the link to an offer; nothing else contains the token in plain text. The owner of the project chooses
+ * its recipient and the names in it, so no name may become a link.
  */
 export function offerMail(config: Config, { to, language, token, expiresAt, ...names }: Offer): Mail {
   const shown = { project: withoutLinks(names.project), owner: withoutLinks(names.owner) };

@@ -6,13 +6,16 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { type ProjectGrantStatus, projectGrants } from '../../schema/tenants/project-grant.ts';
 import type { GrantedProject, GrantedRole } from '../../schema/tenants/organization-grant.ts';
 
-/** Grants that the organization has or had; a suspended one may be resumed. */
+/** The condition for grants with this status; by default, for all grants that the organization has accepted. */
 export const ofOrganization = (status?: z.output<typeof ProjectGrantStatus>) =>
   status === undefined
     ? inArray(projectGrants.status, ['active', 'suspended', 'revoked'])
     : eq(projectGrants.status, status);
 
-/** The grants with what their customer may know of project, owner, roles and users. They come from its own organization. */
+/**
+ * Adds what a customer may know of project, owner, roles and users. Call it only with grants of the caller's
+ * organization.
+ */
 export const withProjects = <R extends { readonly id: string }>(tx: Executor, grants: readonly R[]) =>
   withoutRls(tx, async () => {
     const rows = await rowsOf<{

@@ -60,7 +60,7 @@ export const organizationGrant = query({
   run: (ctx) => readOwn(ctx, ctx.input.id),
 });
 
-/** A key of the organization or of its account may answer; other keys never reach an organization. */
+/** Whether a session is needed: of all keys, only those of the organization or its account may answer an offer. */
 const isOtherKey = (_: unknown, principal: Principal): boolean => !isManagementKey(principal);
 
 export const acceptProjectGrant = mutation({

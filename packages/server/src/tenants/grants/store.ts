@@ -24,7 +24,10 @@ interface Counts {
   readonly webhookCount: number;
 }
 
-/** The grants with the numbers of their users, keys and subscriptions, which the scope of the project may know but not read. */
+/**
+ * Adds the numbers of users, keys and subscriptions of each grant. The project may know the numbers, but not read the
+ * rows.
+ */
 export const withCounts = <R extends { readonly id: string }>(
   tx: Executor,
   grants: readonly R[],
@@ -66,7 +69,7 @@ export async function readGrant(tx: Executor, at: ReadContext, id: string): Prom
   return counted as GrantRow;
 }
 
-/** How the owner and the customer see the project of a grant. */
+/** The project of a grant, and its owner. */
 interface Place {
   readonly project: NodeRef;
   readonly projectName: string;
@@ -74,7 +77,10 @@ interface Place {
   readonly ownerName: string;
 }
 
-/** The project of a grant and its owner. Call it without row-level security. @throws NOT_FOUND if either was deleted */
+/**
+ * Reads the project of a grant and its owner. Call it without row-level security.
+ * @throws NOT_FOUND if either was deleted
+ */
 export async function placeOf(tx: Executor, projectId: string): Promise<Place> {
   const [row] = await rowsOf<{ name: string; owner_id: string; owner_kind: string; owner: string }>(
     tx,
@@ -99,8 +105,8 @@ export async function placeOf(tx: Executor, projectId: string): Promise<Place> {
 }
 
 /**
- * Asserts that the organization may get a grant of the project. The unique index decides a race for the same pair.
- * Call it without row-level security.
+ * Asserts that the organization may get a grant of the project. The unique index decides between two concurrent
+ * grants of the project to the same organization. Call it without row-level security.
  * @throws CONFLICT
  */
 export async function assertCanHold(

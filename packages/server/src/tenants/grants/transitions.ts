@@ -177,7 +177,7 @@ export async function resend(ctx: GrantingRun, id: string): Promise<GrantRow> {
   return grant;
 }
 
-/** Suspends or resumes. Roles and keys of the slice stay, and work again afterwards. @throws NOT_FOUND, INVALID_STATE */
+/** Suspends or resumes. Roles and keys of the slice stay, and work again later. @throws NOT_FOUND, INVALID_STATE */
 export async function setStatus(
   ctx: GrantingRun,
   id: string,
@@ -221,7 +221,7 @@ export async function revoke(ctx: GrantingRun, id: string, reason?: string): Pro
   return grant;
 }
 
-/** Ends what users of the customer have with apps of the project. */
+/** Ends the sessions that users of the customer have in apps of the project. */
 async function endSessions(ctx: GrantingRun, { organizationId, projectId }: GrantRow): Promise<void> {
   if (organizationId !== null) await endSessionsForOrganization(ctx, organizationId, { projectId });
 }
@@ -241,8 +241,8 @@ async function lockInState(ctx: GrantingRun, id: string, allowed: readonly Grant
 }
 
 /**
- * Roles of the project itself, all of whose permissions the caller holds. They are share-locked, so that none can be
- * deleted as unassigned before it is granted.
+ * Asserts that these are roles of the project itself, all of whose permissions the caller holds. Share-locks the
+ * roles, so that none can be deleted as unassigned before it is granted.
  * @throws NOT_FOUND, PRIVILEGE_ESCALATION
  */
 async function assertGrantable(ctx: GrantingRun, roleIds: readonly string[]): Promise<void> {
@@ -276,14 +276,14 @@ async function linkRoles({ tx, scope }: GrantingRun, id: string, roleIds: readon
     .values(roleIds.map((toId) => ({ tenantId: nodeId, fromId: id, toId, toTenantId: nodeId })));
 }
 
-/** The caller accepts at once for an organization that they administer. @throws NOT_FOUND, as for an unknown one */
+/** Asserts that the caller may accept a grant for the organization. @throws NOT_FOUND, as for an unknown one */
 async function assertMayAcceptIn(ctx: GrantingRun, organizationId: string): Promise<void> {
   const principal = callerOf(ctx);
   const { resolver } = ctx.services;
   const mayAccept = await withoutRls(ctx.tx, async () => {
     const inside = await resolver.scopeOf({ tenant: 'organization', id: organizationId }, ctx.tx);
     if (!inside || !isWithinPin(principal, inside)) return false;
-    // As in every call in that organization (`assertSessionGates`, `assertConnected`).
+    // The same conditions as for every call in that organization (`assertSessionGates`, `assertConnected`).
     if (
       principal.type === 'session' &&
       (!principal.emailVerified || (inside.requireMfa && principal.acr === 'aal1'))

@@ -78,13 +78,13 @@ interface Invitation extends Names {
   readonly language: Language;
   readonly token: string;
   readonly expiresAt: Date;
-  /** Of the organization. */
+  /** The colour and the logo of the organization. */
   readonly brand: { readonly colour: string | null; readonly logoUrl: string | null };
 }
 
 /**
- * The mail with the link to accept an invitation; nothing else contains the token in plain text. The inviter chooses its
- * recipient and the names in it, so no name may become a link.
+ * The mail with the link to accept an invitation; nothing else contains the token in plain text. The inviter chooses
+ * its recipient and the names in it, so no name may become a link.
  */
 export function invitationMail(
   config: Config,
@@ -99,7 +99,7 @@ export function invitationMail(
   return composeMail({
     to,
     language,
-    // Strangers found organizations and invite whom they want, so the service signs for itself.
+    // Any stranger can create an organization and invite anyone, so the mail is signed by the service.
     brand: { name: shown.organization, signature: 'Doorward', ...brand },
     subject,
     paragraphs: lines,

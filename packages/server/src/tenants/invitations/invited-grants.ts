@@ -15,8 +15,9 @@ import { projectGrants } from '../../schema/tenants/project-grant.ts';
 import { Role, roles } from '../../schema/rights/role.ts';
 
 /**
- * Roles in granted projects that an invitation brings. They are checked when it is sent, and again when it is accepted. What
- * has ended meanwhile is left out; an inviter who may no longer assign voids the invitation.
+ * Roles in granted projects that an invitation brings. They are checked when it is sent, and again when it is
+ * accepted. Grants and roles that have ended meanwhile are left out. If the inviter may no longer assign roles there,
+ * the invitation is void.
  */
 export interface InvitedGrant {
   readonly grantId: string;
@@ -43,7 +44,7 @@ async function sliceOf(
   return scope?.grant?.id === grantId ? scope : null;
 }
 
-/** The granted roles among these; they and the links of the grant to them are share-locked until the commit. */
+/** Returns those of the roles that are granted. Share-locks them, and the grant's links to them, until the commit. */
 async function grantedAmong(tx: Executor, slice: ResolvedScope, roleIds: readonly string[]) {
   const live = await tx
     .select({ id: roles.id, tenantId: roles.tenantId })

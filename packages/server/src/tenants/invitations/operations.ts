@@ -30,7 +30,7 @@ export const inviteMember = mutation({
   whileImpersonating: 'refused',
   access: 'OrganizationInvitation:Create',
   summary: 'Invite an address into the organization, by mail',
-  // Keys of projects never reach an organization; this refuses every other key that may do so one day.
+  // Of all keys, only those of the organization or its account may invite. Today no other key reaches an organization.
   sessionOnly: (_, principal) => !isManagementKey(principal),
   permissionChange: 'none',
   tenants,

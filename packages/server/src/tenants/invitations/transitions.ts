@@ -33,11 +33,12 @@ import {
   inviterName,
 } from '../../schema/tenants/organization-invitation.ts';
 
-/**
+/*
  * State transitions of an invitation by its senders (model §3): it is pending until it is accepted, revoked or expired.
  * Each transition locks the row first, so the second of two concurrent ones reads the state that the first has set.
  * Acceptance is in `by-token.ts`.
  */
+
 export type InvitationRow = RowOf<typeof Invitation>;
 type State = InvitationRow['status'];
 type InvitingRun = Run & MembershipRun & { readonly db: ScopedDb };
@@ -146,8 +147,9 @@ function newPeriod({ services: { clock, config } }: InvitingRun) {
 }
 
 /**
- * Refuses the address of a member. The unique index refuses a second pending invitation; so rows that expired meanwhile
- * are set to `expired` here. @throws CONFLICT
+ * Refuses the address of a member. The unique index refuses a second pending invitation, so invitations that have
+ * expired are set to `expired` here first.
+ * @throws CONFLICT
  */
 async function assertInvitable({ tx, scope, services }: InvitingRun, email: string): Promise<void> {
   const owner = await withoutRls(tx, () => findAddressOwner(tx, email));
@@ -173,9 +175,9 @@ async function assertInvitable({ tx, scope, services }: InvitingRun, email: stri
 }
 
 /**
- * Queues the mail with a new link. When the address has reached its mail limit, no mail is sent, the answer is the same,
- * and the earlier link stays valid. Mails are counted here and not in `prepare`, because refused calls send none: of
- * concurrent calls for one address, the one that succeeds must not find the limit used up by the others.
+ * Queues the mail with a new link. When the address has reached its mail limit, no mail is sent, the answer is the
+ * same, and the earlier link stays valid. Mails are counted here and not in `prepare`, because refused calls send
+ * none: of concurrent calls for one address, the one that succeeds must not find the limit used up by the others.
  */
 async function sendLink(ctx: InvitingRun, invitation: InvitationRow): Promise<void> {
   const { tx, services, call } = ctx;

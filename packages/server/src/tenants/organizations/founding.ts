@@ -15,8 +15,8 @@ interface Founding {
 }
 
 /**
- * The owner of the account, who owns an organization that a key creates: a machine never owns one. They are locked like any
- * new member.
+ * The owner of the account, locked like any new member. If a key creates an organization, they become its owner,
+ * because a machine never owns one.
  * @throws INVALID_STATE when they have no verified address or are disabled
  */
 export async function lockAccountOwner(ctx: Founding): Promise<string> {
@@ -34,8 +34,9 @@ export async function lockAccountOwner(ctx: Founding): Promise<string> {
 }
 
 /**
- * Call it after the insert. It counts under the lock of the account's node, so concurrent creations cannot exceed the limit
- * together. @throws CONFLICT
+ * Call it after the insert. It counts under the lock of the account's node, so concurrent creations cannot exceed the
+ * limit together.
+ * @throws CONFLICT
  */
 export async function assertOrganizationLimit({ tx, scope, services }: Founding): Promise<void> {
   const { maxPerAccount } = services.config.organizations;

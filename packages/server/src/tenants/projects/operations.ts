@@ -70,7 +70,7 @@ export const updateProject = mutation({
   output: Project.schema,
   target: Project,
   codes: ['CONFLICT', 'PRIVILEGE_ESCALATION'],
-  // Their rights in the project decide which of its permissions they may give to registered apps.
+  // The caller's rights in the project decide which of its permissions they may give to self-registered apps.
   prepare: async ({ services, principal, input, target }) =>
     input.registrableScopes && principal ? services.resolver.resolve(principal, target.scope) : null,
   run: async (ctx) => {

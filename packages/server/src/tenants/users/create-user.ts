@@ -52,7 +52,8 @@ const refuse = (path: string, code: 'required' | 'excluded' | 'not_allowed', fix
   fail('VALIDATION_ERROR', { details: [{ path, code }], fix });
 
 /**
- * Machines belong to organizations and accounts, and an account has no other users than these.
+ * Asserts that the scope can have a user of this kind: service users belong to organizations and accounts, and an
+ * account has no other users.
  * @throws VALIDATION_ERROR
  */
 function assertKind(
@@ -120,7 +121,10 @@ async function createManaged(ctx: CreateUserRun): Promise<string> {
   return created.id;
 }
 
-/** Callers who add themselves must not gain more than they could grant to themselves afterwards. */
+/**
+ * Adds an existing user. Callers who add themselves must not gain more than they could grant to themselves
+ * afterwards.
+ */
 async function addExisting(ctx: CreateUserRun, userId: string): Promise<string> {
   const { tx, scope, input } = ctx;
   await assertKnownToOwner(tx, scope, userId);
@@ -141,7 +145,8 @@ async function addExisting(ctx: CreateUserRun, userId: string): Promise<string> 
 }
 
 /**
- * Takes a share lock, so that a user who leaves the organization meanwhile leaves the project too.
+ * Asserts that the user is known to the owner of the project. The share lock ensures that a user who leaves the
+ * organization meanwhile leaves the project too.
  * @throws NOT_FOUND
  */
 async function assertKnownToOwner(tx: Executor, scope: ResolvedScope, userId: string): Promise<void> {

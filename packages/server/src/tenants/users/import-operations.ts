@@ -11,7 +11,7 @@ import { Scope } from '../../kernel/scope.ts';
 
 /** How many users one call takes; also bounded by the size of its body. */
 const MAX_USERS = 500;
-/** As many as an answer names of any faults (conventions §2). */
+/** How many faults an answer names, as for any input (conventions §2). */
 const MAX_DETAILS = 20;
 
 const Outcome = z
@@ -23,8 +23,8 @@ const Outcome = z
   .meta({ id: 'UserImportOutcome', description: 'What became of one user of an import.' });
 
 /**
- * Passwords and proved addresses count in the whole installation, so no tenant alone may state them: its permission and an
- * Installation Operator are needed.
+ * Imports users into a project. Their passwords and verified addresses are valid in the whole installation, so the
+ * caller needs the permission in the project and must be an Installation Operator too.
  */
 export const importUsers = mutation({
   rest: 'POST /users/import',
@@ -88,9 +88,9 @@ function assertDistinct(users: readonly { readonly email: string }[]): void {
 type Line = Pick<ImportedUser, 'email' | 'emailVerified' | 'passwordHash'>;
 
 /**
- * Refuses a verified address that is reserved for an operator, because the import would create an operator; and a user
- * with neither a verified address nor a password. No one could ever sign in as them: a person who proves the address by
- * a mailed code becomes another user.
+ * Refuses a verified address that is reserved for an operator, because the import would create an operator. Also
+ * refuses a user with neither a verified address nor a password, because no one could ever sign in as that user: a
+ * person who proves the address by a mailed code becomes another user.
  * @throws VALIDATION_ERROR
  */
 function assertCanSignIn(users: readonly Line[], reserved: ReadonlySet<string>): void {

@@ -91,7 +91,7 @@ async function changeProfile(ctx: UpdateUserRun, before: Row): Promise<Changes> 
       fix: 'An operator of the installation suspended this user, and only an operator can reactivate them.',
     });
   }
-  // Only what has changed, so that a concurrent suspension is not overwritten.
+  // Writes only what has changed, so that a concurrent suspension is not overwritten.
   await tx
     .update(users)
     .set({ ...Object.fromEntries(changed.map((key) => [key, after[key]])), updatedAt: sql`now()` })

@@ -16,13 +16,14 @@ type ImportRun = MembershipRun & Pick<Run, 'call'>;
 interface Outcome {
   readonly email: string;
   readonly status: 'created' | 'exists' | 'claimed';
-  /** Null for a user who was not created because nothing was to be changed, and for a claim. */
+  /** Null for a user who was not created because of `changesNothing`, and for an unverified claim. */
   readonly id: string | null;
 }
 
 /**
- * Creates those of the users whose address is free, with their password and membership of the project, in a fixed number of
- * statements. A second call with the same users changes nothing, so an import that was interrupted begins again.
+ * Creates those of the users whose address is free, with their password and membership of the project, in a fixed
+ * number of statements. A second call with the same users changes nothing, so an import that was interrupted begins
+ * again.
  * @throws NOT_FOUND, PRIVILEGE_ESCALATION about the roles, CONFLICT
  */
 export async function importUsers(
@@ -52,7 +53,10 @@ export async function importUsers(
 const listOf = (imported: readonly ImportedUser[]) =>
   sql`(select json_array_elements_text(${JSON.stringify(imported.map(({ email }) => email))}::json))`;
 
-/** As `lockAddress` does, for all of them in the same order everywhere. */
+/**
+ * Takes the locks of `lockAddress` for all of the addresses. The order is always the same, so that no deadlock
+ * occurs.
+ */
 const lockAddresses = ({ tx }: ImportRun, imported: readonly ImportedUser[]): PromiseLike<unknown> =>
   tx.execute(sql`select pg_advisory_xact_lock(key) from (
     select distinct hashtextextended(address, 0) as key from ${listOf(imported)} a(address) order by key) keys`);
@@ -109,7 +113,7 @@ async function createAll(
 
 type Person = ImportedUser & { readonly id: string };
 
-/** Users, sign-in methods and passwords. @throws CONFLICT */
+/** Inserts users, sign-in methods and passwords. @throws CONFLICT */
 async function insertPeople(
   { tx, services: { ids } }: ImportRun,
   people: readonly Person[],
