@@ -3,7 +3,7 @@ import { inexactCode, isInexact } from '@doorward/decision/inexact';
 import type { DetailCode } from '../../errors.ts';
 import { refusal } from '../../kernel/input/values.ts';
 
-/** Characters of the JSON text. */
+/** In characters of the JSON text. */
 export const MAX_CONTEXT_LENGTH = 64 * 1024;
 const MAX_DEPTH = 10;
 
@@ -25,12 +25,12 @@ interface AttributeFault {
   readonly path: string[];
 }
 
-/** Most errors in one answer. */
+/** The maximum number of errors in one answer. */
 const MAX_REPORTED = 20;
 
 /**
- * The paths of numbers that JSON may have rounded. They are refused, because a decision about the wrong row is worse than
- * none.
+ * The paths of numbers that JSON may have rounded. They are refused, because a decision about the wrong row is worse
+ * than none.
  */
 function findInexactNumbers(resource: unknown): { readonly path: string[]; readonly value: number }[] {
   const inexactNumbers: { readonly path: string[]; readonly value: number }[] = [];

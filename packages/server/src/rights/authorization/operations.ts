@@ -110,7 +110,7 @@ export const isAuthorizedBatch = query({
   },
 });
 
-/** The owner of a project may ask about the users of a customer, and holds nothing there. */
+/** Whether the owner of a project asks about themselves in the scope of a customer, in which they hold nothing. */
 const isAboutOwner = ({ asOwner }: CallerRights, { subject }: { readonly subject?: unknown }): boolean =>
   asOwner === true && subject === undefined;
 

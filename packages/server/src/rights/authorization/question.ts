@@ -45,7 +45,7 @@ export function assertOnePermission({ permission, permissionName }: CheckQuestio
   throw fail('VALIDATION_ERROR', { details: [{ path, code: isMissing ? 'required' : 'excluded' }] });
 }
 
-/** The question that the decision answers. */
+/** The question of a check, in the form that `evaluate` takes. */
 export const questionOf = ({ permission, permissionName, context }: CheckQuestion) => {
   const requested = permission ?? permissionName ?? '';
   const { resource, action } = typeof requested === 'string' ? parsePermissionName(requested) : requested;

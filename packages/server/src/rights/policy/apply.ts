@@ -24,9 +24,9 @@ import { readAnswers, recordingsOf } from './record.ts';
 import { loadState } from './document/state.ts';
 import { write, type WrittenChange } from './write.ts';
 
-/** What a caller who applies a document says besides it. */
+/** A document to apply, with what the caller sends besides it. */
 interface Application extends Proposal {
-  /** Those that the service may call: they were checked before the transaction. */
+  /** The addresses in the document that the service may call; they were checked before the transaction. */
   readonly addresses: ReadonlySet<string>;
   readonly ifVersion: string | null;
   readonly planHash?: string | undefined;
@@ -56,8 +56,8 @@ interface Applied {
 }
 
 /**
- * Makes the rows what the document says, all or nothing. The lock of the project's node orders it with every other change
- * there, so the rows that were compared are the rows that are changed.
+ * Changes the rows to what the document says, all or nothing. Because of the lock on the project's node, it waits for
+ * every other change of the project, so the rows that were compared are the rows that are changed.
  */
 export async function apply(ctx: ApplyContext, application: Application): Promise<Applied> {
   const { tx, scope, services } = ctx;
@@ -97,7 +97,7 @@ export async function apply(ctx: ApplyContext, application: Application): Promis
   return { version, applied, secrets };
 }
 
-/** Who writes the rows of a comparison, and with which ids. */
+/** What `write` needs besides the comparison: the built-in rows, a source of ids, and the creator of new rows. */
 export const writerOf = (ctx: Pick<ApplyContext, 'principal' | 'services'>) => ({
   builtIns: ctx.services.builtIns,
   ids: ctx.services.ids,
@@ -157,7 +157,7 @@ function pathOf({ kind, key, code, cause }: Obstacle): string {
   return cause === 'firstParty' ? `policy.${kind}.${key}.firstParty` : `policy.${kind}.${key}`;
 }
 
-/** What to remove of a row that is in use. */
+/** What has to be done before a row that is in use can be deleted. */
 const removalOf = ({ kind, cause }: Obstacle): string =>
   kind === 'roles' ? `remove the role first from: ${cause}` : `first delete the permission ${cause}`;
 
@@ -174,8 +174,9 @@ function assertTestsPass({ tests }: Plan, { tests: declared }: PolicyDocument): 
 }
 
 /**
- * An assignment of another tenant, such as of a customer, may have been made since the plan. The rows are deleted now, and
- * each assignment takes a share lock on its role first, so none can follow. @throws IN_USE
+ * Asserts that no deleted role is assigned: another tenant, such as a customer, may have assigned one since the plan.
+ * The rows are deleted now, and each assignment takes a share lock on its role first, so none can follow.
+ * @throws IN_USE
  */
 async function assertStillUnassigned(
   { tx, services }: ApplyContext,

@@ -1,9 +1,10 @@
 import type { Change, Comparison } from './document/match.ts';
 
 /**
- * The changes that may affect existing users and keys. A new role has no holders yet, so neither it nor the groups and
- * permissions that it alone uses need to be written to find out who gains and loses: in a first document that is all of
- * them, and writing them would keep the database busy only to be rolled back. Sign-up roles stay, because apps refer to them.
+ * The changes that may affect existing users and keys. A new role has no holders yet, so neither it nor the groups
+ * and permissions that it alone uses need to be written to find out who gains and loses: in a first document that is
+ * all of them, and writing them would keep the database busy only to be rolled back. Sign-up roles stay, because apps
+ * refer to them.
  */
 export function changesWithImpact({ after, changes }: Comparison): Change[] {
   const isNew = (kind: Change['kind']): ReadonlySet<string> =>
@@ -24,7 +25,7 @@ export function changesWithImpact({ after, changes }: Comparison): Change[] {
   return changes.filter(({ kind, key }) => keeps[kind]?.(key) ?? true);
 }
 
-/** What the kept rows refer to. */
+/** The groups or permissions to which the kept rows refer. */
 function usedBy<M extends 'groups' | 'permissions'>(
   rows: Readonly<Record<string, { readonly [member in M]?: readonly string[] | undefined }>>,
   keeps: (key: string) => boolean,

@@ -17,8 +17,8 @@ export interface Examination {
 }
 
 /**
- * Runs the tests of a document and looks for what is hardly ever meant. A document may have a thousand tests of a hundred
- * roles each, so this happens outside of a transaction, and other requests run in between.
+ * Runs the tests of a document and looks for likely mistakes. A document may have a thousand tests of a hundred roles
+ * each, so this happens outside of a transaction, and other requests run in between.
  * @throws QUERY_TOO_COMPLEX
  */
 export async function examine(
@@ -38,7 +38,7 @@ export async function examine(
     if (rights.isEmpty(role)) emptyRoles.push(role);
     await pause();
   }
-  // With its own budget: beyond it, only a warning is missing.
+  // This check has a budget of its own: if it runs out, only a warning is missing.
   const cases = new Work(CONTRADICTION_STEPS);
   const neverMet: string[] = [];
   for (const [key, { condition }] of Object.entries(document.permissions)) {

@@ -206,7 +206,10 @@ interface Requested {
 type Preparing = Parameters<typeof allowedAddresses>[0] &
   Pick<Context, 'call' | 'services'> & { readonly input: Requested };
 
-/** The document that a caller sends, or names by the number of its version, and its addresses that the service may call. */
+/**
+ * The document that a caller sends, or names by the number of its version, and its addresses that the service may
+ * call.
+ */
 async function prepared(ctx: Preparing): Promise<Proposal & { readonly addresses: ReadonlySet<string> }> {
   const proposal = await proposalOf(ctx, ctx.input);
   return { ...proposal, addresses: await allowedAddresses(ctx, proposal.document) };
@@ -218,7 +221,7 @@ async function proposalOf(
 ): Promise<Proposal> {
   if (raw !== undefined && number !== undefined)
     throw fail('VALIDATION_ERROR', { details: [{ path: 'number', code: 'excluded' }] });
-  // The body, of up to a megabyte, was parsed and validated in this turn.
+  // The body, of up to a megabyte, was parsed and validated in this tick, so other requests get a chance to run.
   await nextTurn();
   const pause = createPauses();
   await pause();

@@ -46,7 +46,7 @@ export interface Obstacle {
   readonly cause: string | null;
 }
 
-/** What a document would do, without who gains and loses by it. */
+/** What a document would do, apart from whose rights it would change. */
 export interface Plan extends Examination {
   readonly comparison: Comparison;
   readonly version: string;
@@ -122,7 +122,7 @@ const withoutRows = ({ mode, tests }: Pick<PolicyDocument, 'mode' | 'tests'>): s
 const driftOf = ({ changes }: Comparison): Drift[] =>
   changes
     .filter(({ action }) => action !== 'delete')
-    // From the document to the rows: the other way round than a change that would undo it.
+    // Drift is the change from the document to the rows, which is the opposite of the change that would undo it.
     .map(({ kind, key, fields }) => ({
       kind,
       key,
@@ -141,7 +141,7 @@ const deletionsRefused = ({ changes }: Comparison, { allowDelete }: Proposal): O
       cause: change.protected ? 'protect' : 'allowDelete',
     }));
 
-/** Assigned roles, and actions and resources of permissions that no document manages. */
+/** Finds roles to delete that are assigned, and resources and actions to remove that permissions still use. */
 async function inUse({ tx, services }: PlanContext, { changes, all }: Comparison): Promise<Obstacle[]> {
   const roles = changes.filter(({ kind, action }) => kind === 'roles' && action === 'delete');
   const ids = roles.flatMap(({ id }) => id ?? []);
@@ -150,7 +150,7 @@ async function inUse({ tx, services }: PlanContext, { changes, all }: Comparison
   return changes.flatMap(({ kind, key, label, action, id }): Obstacle[] => {
     const inTheWay = (what: string): Obstacle[] => [{ kind, key, code: 'IN_USE', cause: what }];
     if (kind === 'roles' && action === 'delete') {
-      // The apps of the document name another role by then.
+      // Only apps that still have this role after the document is applied.
       const apps = Object.values(all.after.apps).filter(({ signUpRole }) => signUpRole === label).length;
       const counts = countsText({ ...assigned.get(id ?? ''), apps });
       return counts === '' ? [] : inTheWay(counts);
@@ -172,8 +172,8 @@ export function affectedRoles({ changes, all: { before, after }, rowOf }: Compar
 }
 
 /**
- * Returns a text that differs if the paths of a role do. A thousand roles may share groups, and groups may share conditions
- * of several kilobytes, so each is hashed once.
+ * Returns a function whose text for a role differs if the paths of the role do. A thousand roles may share groups, and
+ * groups may share conditions of several kilobytes, so each is hashed once.
  */
 function rightsText(document: PolicyDocument): (role: string) => string {
   const rights = new DocumentRights(document);

@@ -20,7 +20,7 @@ interface StoredVersion {
   readonly document: PolicyDocument;
 }
 
-/** Null for one that is not kept any more. */
+/** The document of a version; null if it is not kept any more. */
 export async function storedDocument(
   tx: Executor,
   projectId: string,
@@ -33,7 +33,7 @@ export async function storedDocument(
   return row ? complete(row.document) : null;
 }
 
-/** A document that was stored before there was a kind of rows, or a member, has it with its default. */
+/** Adds defaults to a document that was stored before a kind of rows, or a member, existed. */
 const complete = (document: Members<PolicyDocument>): PolicyDocument => withDefaults(document);
 
 /** @throws NOT_FOUND for a document that is not kept any more */

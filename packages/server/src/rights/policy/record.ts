@@ -47,7 +47,7 @@ export async function readAnswers(
   return answers;
 }
 
-/** Lists of names in a document, which the API calls by ids. */
+/** Members of rows that list names in a document, and ids in the API. */
 const links = ['permissions', 'groups', 'tags'];
 
 /** One recording for each row, as for a change by hand. */

@@ -22,7 +22,7 @@ interface Blocked {
   readonly kind: DocumentKind;
   readonly key: string;
   readonly code: 'FORBIDDEN' | 'PRIVILEGE_ESCALATION';
-  /** The permission that they lack. */
+  /** The permission that the caller lacks. */
   readonly cause: string;
 }
 
@@ -35,8 +35,8 @@ const actionOf: Readonly<Record<Change['action'], string>> = {
 };
 
 /**
- * Why a document could not be applied: a change needs the permission of its own operation, and callers give and take only
- * rights that they hold (authorization §5). What counts is what the caller holds before the document is applied.
+ * Why a document could not be applied: a change needs the permission of its own operation, and callers give and take
+ * only rights that they hold (authorization §5). What counts is what the caller holds before the document is applied.
  */
 export function blockedBy(
   { changes, all: { before, after }, rowOf }: Comparison,
@@ -59,7 +59,7 @@ export function blockedBy(
     const question = { resource: noun, action: actionOf[action], attributes };
     if (!evaluate(grants, question, work).authorized)
       return [{ kind, key, code: 'FORBIDDEN', cause: permission }];
-    // A resource that goes, or is switched, gives or takes every permission on it.
+    // Deleting a resource, or switching it on or off, grants or removes every permission on it.
     const concerns = kind !== 'resources' || action === 'delete' || 'isActive' in fields;
     if (!concerns) return [];
     const missing = new Set([...missingBefore(kind, label), ...missingAfter(kind, label)]);
@@ -73,8 +73,8 @@ export function blockedBy(
 export const MAX_MISSING = 20;
 
 /**
- * The permissions of a row that the caller lacks. A thousand roles may have the same groups, so each permission and each group
- * is asked about once.
+ * The permissions of a row that the caller lacks. A thousand roles may have the same groups, so each permission and
+ * each group is evaluated once.
  */
 function missingOfRows(
   document: PolicyDocument,
@@ -111,7 +111,7 @@ export function memoized<K, V extends object | string>(make: (key: K) => V): (ke
   };
 }
 
-/** The rights that a row gives to its holders, whatever the state of the resources, which can be switched on again. */
+/** The rights that a row gives to its holders. Resources that are switched off count: they can be switched on again. */
 export function rightsOf(document: PolicyDocument, kind: DocumentKind, label: string): WantedPermission[] {
   if (!(label in document[kind])) return [];
   return wantedOf(document, [...new Set(namesOf(document, kind, label))]);

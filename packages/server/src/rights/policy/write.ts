@@ -24,8 +24,8 @@ import { entityOf } from './document/kinds.ts';
 import type { Change, Comparison } from './document/match.ts';
 
 /**
- * Makes the changes of a comparison: some statements for each kind of rows, however many rows there are. The caller holds
- * the lock of the node and has checked the changes.
+ * Makes the changes of a comparison: some statements for each kind of rows, however many rows there are. The caller
+ * holds the lock of the node and has checked the changes.
  */
 export async function write(
   tx: Executor,
@@ -135,8 +135,8 @@ const holdOf = ({ mode }: PolicyDocument, { protect }: Row): string =>
   protect === true ? 'protected' : mode === 'lock' ? 'locked' : 'none';
 
 /**
- * Names of webhooks are unique, and rows are written one after the other: a row that gives up its name, because a change by
- * hand took it or because it goes, gives it up before another one gets it.
+ * Removes the names of webhooks that get another name or are deleted, if other webhooks of the document get these
+ * names: names are unique, and rows are written one after the other.
  */
 async function freeNames(
   tx: Executor,
@@ -157,8 +157,8 @@ async function freeNames(
 type Upsert = (tx: Executor, rows: readonly Row[]) => Promise<void>;
 
 /**
- * Sets the columns that rows have, and leaves the others of the table as they are: they are the service's own. `fixed`: what only
- * new rows get.
+ * Creates the function that writes rows. It sets the columns that the rows have and leaves all others as they are,
+ * because those are the service's own. `fixed`: columns that only new rows get.
  */
 function upsertInto<T extends PgTable>(
   table: T,
@@ -242,7 +242,7 @@ async function relink(
       select ${projectId}::uuid, "from", "to", tenant from ${recordset(some, 'link("from" uuid, "to" uuid, tenant uuid)')}`);
 }
 
-/** A statement on the embedded database blocks the whole process. */
+/** A limit, because a statement on the embedded database blocks the whole process. */
 const ROWS_PER_STATEMENT = 2000;
 
 function* slicesOf<T>(rows: readonly T[]): Generator<readonly T[]> {

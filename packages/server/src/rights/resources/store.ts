@@ -50,8 +50,9 @@ export async function assertCanChangePermissionsOf(
 }
 
 /**
- * An action that a permission uses cannot be removed. Call it after the update: concurrent creations of permissions wait
- * for the row lock of the update. @throws IN_USE
+ * An action that a permission uses cannot be removed. Call it after the update: concurrent creations of permissions
+ * wait for the row lock of the update.
+ * @throws IN_USE
  */
 export async function assertActionsUnused(
   tx: Executor,

@@ -4,12 +4,16 @@ import { withoutRls } from '../../db/tenancy/rls.ts';
 import { fail } from '../../errors.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 
-/** How many members, invitations, connections, users, grants, keys and apps have a role; those that have none are left out. */
+/**
+ * How many members, invitations, connections, users, grants, keys and apps have a role; those that have none are left
+ * out.
+ */
 type Assignments = Readonly<Record<string, number>>;
 
 /**
- * Counts who has each of these roles, or gets it at the sign-up of an app; roles without assignments are absent. Call it after
- * the soft delete, whose row lock prevents new assignments: each of them first takes a share lock on the role.
+ * Counts who has each of these roles, or gets it at the sign-up of an app; roles without assignments are absent. Call
+ * it after the soft delete, whose row lock prevents new assignments: each of them first takes a share lock on the
+ * role.
  */
 export async function assignmentsOf(
   tx: Executor,
@@ -45,7 +49,7 @@ export async function assignmentsOf(
   return byRole;
 }
 
-/** `3 users, 1 apps`, without what counts nothing. */
+/** `3 users, 1 apps`, without kinds that have none. */
 export const countsText = (assignments: Assignments): string =>
   Object.entries(assignments)
     .filter(([, count]) => count > 0)

@@ -51,7 +51,7 @@ export const createRole = mutation({
   emits: 'role.created',
   run: async ({ db, input, scope, rights, tx }) => {
     await assertCanGrant(tx, scope, rights, { groupIds: input.groupIds });
-    // Not in the installation, whose roles are built-in (`tenants`).
+    // The scope is never the installation, whose roles are built-in (`tenants`).
     return db.insert(Role, { ...input, level: scope.level as Exclude<typeof scope.level, 'installation'> });
   },
 });

@@ -5,14 +5,17 @@ import { createSharedRuns } from './shared-runs.ts';
 
 interface EndedSessions {
   add(sessionIds: readonly string[]): void;
-  /** Resolves when every session that was added before this call is looked up; undefined if all are. */
+  /**
+   * Resolves when every session that was added before this call has been looked up; undefined if all have been
+   * already.
+   */
   settled(): Promise<void> | undefined;
 }
 
 /**
  * Finds the projects whose apps lost a session. The announcement of a changed session names only the session, so one
- * statement at a time looks up the projects of all sessions that were announced meanwhile. `onEnded`: gets the ids of
- * the projects; null if they couldn't be read. Called before `settled` resolves.
+ * statement at a time looks up the projects of all sessions that were announced meanwhile. Before `settled` resolves,
+ * `onEnded` is called with the ids of the projects, or with null if they could not be read.
  */
 export function createEndedSessions(
   pool: Executor,

@@ -5,7 +5,7 @@ import {
   type SnapshotRows,
 } from '@doorward/decision/snapshot-claims';
 
-/** The last changes of a snapshot, so that a caller with an earlier version gets only what differs. */
+/** What differs between an earlier version of a snapshot and the current one. */
 export type Difference = Pick<ChangesClaims, 'put' | 'drop'>;
 
 interface History {

@@ -64,7 +64,7 @@ export const policySnapshot = query({
     const filter = userFilterOf(input.users);
     if (call.ifNoneMatch !== null) {
       const etag = etagOf(await policySnapshots.version(scope, filter));
-      // REST answers 304 to this, and the document need not be made and signed.
+      // REST turns this answer into a 304, so the document need not be made and signed.
       if (namesEtag(call.ifNoneMatch, etag)) return bare(null, { ...headers, etag });
     }
     const { version, document } = await policySnapshots.snapshot(scope, filter);

@@ -24,7 +24,8 @@ interface Options {
 }
 
 /**
- * How often a waiting poll checks for lost rights and missed changes: they end the poll within a second (packages §8.1).
+ * How often a waiting poll checks for lost rights and missed changes: they end the poll within a second (packages
+ * §8.1).
  */
 const ROUND_MS = 400;
 /** Polls with the same version may share a signed answer that is at most this old. */
@@ -45,7 +46,10 @@ export function createPolicySnapshots(builtIns: Pick<BuiltIns, 'nouns'>, options
     process: Math.max(1, Math.floor(options.config.http.maxConnections * SHARE_OF_CONNECTIONS)),
   });
 
-  /** Waits until the content of the watch is another version. Ends early when the client goes away or the service stops. */
+  /**
+   * Waits until the content of the watch is another version. Ends early when the client goes away or the service
+   * stops.
+   */
   async function waitForChange(watch: ProjectWatch, poll: Poll, until: number): Promise<void> {
     let isGone = false;
     let end = (): void => undefined;

@@ -67,7 +67,9 @@ export interface WatchOptions {
   readonly tokenMs: number;
   /** Bounds the reads of all projects together. */
   readonly gate: Gate;
-  /** Resolves when `onEndedSession` has been called for every session that an announcement named; undefined if it has. */
+  /**
+   * Resolves when `onEndedSession` has been called for every session that an announcement named; undefined if it has.
+   */
   readonly endedSessionsSettled: () => Promise<void> | undefined;
 }
 
@@ -92,7 +94,7 @@ export function createProjectWatch(
   let lastVersion: string | null = null;
   let lastCurrent: CurrentContent | null = null;
   let changedAt = 0;
-  /** The content without the ended credentials, and these. */
+  /** Whether the content without the ended credentials is stale, and whether the ended credentials are. */
   const rows = createStaleness();
   const ended = createStaleness();
   let reading: Promise<Content> | null = null;
@@ -108,7 +110,7 @@ export function createProjectWatch(
     });
   }
 
-  /** A change during the read makes the content stale again. */
+  /** Reads the content. A change during the read makes it stale again. */
   async function readNow(): Promise<Content> {
     const startedAt = performance.now();
     const base = rows.isStale() ? null : content;

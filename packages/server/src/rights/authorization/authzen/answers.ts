@@ -70,7 +70,7 @@ export const ActionResults = z
 
 export type AuthzenDecision = z.output<typeof AuthzenDecision>;
 
-/** Without the condition and the values that it compared. */
+/** A decision in the form of AuthZEN, without the condition and the values that it compared. */
 export function decisionOf({ authorized, reason, matchedPermission }: Decision): AuthzenDecision {
   const permission = matchedPermission && `${matchedPermission.resource}:${matchedPermission.action}`;
   return { decision: authorized, context: { reason, ...(permission !== undefined && { permission }) } };
@@ -83,7 +83,7 @@ export const refusalFor = (reason: DecisionReason): AuthzenDecision => ({
 });
 type DecisionReason = z.output<typeof DecisionReason>;
 
-/** One question of several that cannot be decided. */
+/** The answer to a question that cannot be decided, in a request with several questions. */
 export const errorOf = ({ code, status }: DoorwardError): AuthzenDecision => ({
   decision: false,
   context: { error: { status, code: code as 'VALIDATION_ERROR', message: catalogue[code].message } },

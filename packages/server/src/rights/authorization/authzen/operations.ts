@@ -37,7 +37,7 @@ export const authzenEvaluation = query({
   summary: 'Decide one question (AuthZEN)',
   description:
     'Below the issuer of a project the path is the scope; at the root it is that of the key or app token. About another user it needs Authorization:Check. A refused access is 200.',
-  // Whether the rights of another user are in memory must not change how the call waits.
+  // Always 'rows' about another user: how the call waits must not reveal whether the rights of that user are in memory.
   fromMemory: ({ subject }, principal) => (isOtherUser(subject, principal) ? 'rows' : undefined),
   limit: { class: 'check', key: () => '' },
   input: { ...evaluation, scope: Scope },
@@ -45,7 +45,7 @@ export const authzenEvaluation = query({
   run: async (ctx) => bare(await decideOne(ctx, ctx.input)),
 });
 
-/** Most questions of one request. */
+/** The maximum number of questions in one request. */
 const MAX_EVALUATIONS = 100;
 const item = z.unknown().meta({
   description: '`subject`, `action`, `resource` and `context` of one question.',
@@ -116,7 +116,7 @@ async function createDecider(ctx: EvaluationContext, questions: readonly Evaluat
   };
 }
 
-/** The decision after which nothing more is answered. */
+/** The decision after which the remaining questions are not answered; undefined: all are answered. */
 const lastDecision: Readonly<Record<Semantic, boolean | undefined>> = {
   execute_all: undefined,
   deny_on_first_deny: false,
@@ -154,7 +154,7 @@ type Members = Readonly<Record<string, unknown>>;
 const isObject = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A question with the members of the request that it does not have itself; the error of one that is not valid. */
+/** Parses a question; members that it does not have come from the request. Returns the error of an invalid question. */
 function parseQuestion({ defaults, item }: { defaults: Members; item: unknown }): Evaluation | DoorwardError {
   try {
     return parseInput(Evaluation, isObject(item) ? { ...defaults, ...item } : item);

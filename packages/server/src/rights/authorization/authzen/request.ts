@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /*
- * The members of AuthZEN requests (OpenID AuthZEN Authorization API 1.0 §5). Unknown members are ignored, so that clients
- * of other services and of later versions are understood (authzen §5).
+ * The members of AuthZEN requests (OpenID AuthZEN Authorization API 1.0 §5). Unknown members are ignored, so that
+ * clients of other services and of later versions are understood (authzen §5).
  */
 
 /** A JSON object. Its members are not copied: the attributes of one request may serve a hundred questions. */

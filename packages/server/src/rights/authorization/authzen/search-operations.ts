@@ -109,7 +109,9 @@ export const authzenActionSearch = query({
   },
 });
 
-/** The sorted names of the actions that the subject may perform on the resource. Only those it has a permission for are decided. */
+/**
+ * The sorted names of the actions that the subject may perform on the resource. Decides those that have a permission.
+ */
 async function actionsOf(
   grants: Grants,
   resource: string,
@@ -134,7 +136,7 @@ type SearchContext = Pick<Context<{ scope: typeof Scope }>, 'call' | 'principal'
   readonly input: { readonly page?: z.output<typeof Page> | undefined };
 };
 
-/** The page that was asked for. Its token belongs to this caller, these entities and this limit. @throws INVALID_CURSOR */
+/** The requested page. Its token works for the same caller, entities and limit only. @throws INVALID_CURSOR */
 function pageOf(ctx: SearchContext, name: string) {
   const { call, scope, services, input } = ctx;
   const { page = {}, scope: _, ...entities } = { scope: undefined, ...input };

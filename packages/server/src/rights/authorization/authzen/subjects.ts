@@ -34,7 +34,10 @@ type SubjectContext = Pick<
   'scope' | 'rights' | 'services' | 'principal' | 'read'
 >;
 
-/** Looks up all subjects of a request at once. The result throws FORBIDDEN for those that the caller may not ask about. */
+/**
+ * Looks up all subjects of a request at once. The result throws FORBIDDEN for those that the caller may not ask
+ * about.
+ */
 export async function loadSubjects(ctx: SubjectContext, subjects: readonly Subject[]): Promise<GrantsOf> {
   const { scope, rights, services } = ctx;
   const principal = callerOf(ctx);

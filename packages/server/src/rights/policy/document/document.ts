@@ -158,7 +158,10 @@ const MAX = {
   tests: 1000,
 } as const;
 
-/** Permissions of all groups, and groups of all roles. Each is a row, which a plan writes and takes back. */
+/**
+ * The limit of links from groups to permissions and from roles to groups: a plan writes each as a row, and rolls it
+ * back.
+ */
 const MAX_LINKS = 20_000;
 
 const linksIn = (

@@ -2,7 +2,7 @@ import { documentKinds, type PolicyDocument } from '@doorward/decision/document/
 import type { BuiltIns } from '../../../access/built-in.ts';
 import { documentOf, labelsOf, type State, type StoredRow } from './state.ts';
 
-/** The rows as a document, and what is not in it. */
+/** The rows as a document, and warnings about what it leaves out. */
 interface Exported {
   readonly document: PolicyDocument;
   readonly warnings: readonly ExportWarning[];
@@ -15,9 +15,10 @@ interface ExportWarning {
 }
 
 /**
- * The rows as a document that can be applied as it is: all of them, or those that the last document manages. Rows that no key
- * can name are left out: several have the same name, or a built-in row has it. Without them, rows that refer to them would
- * change, so these are left out too. A row that a document manages stays, because leaving it out would delete it.
+ * The rows as a document that can be applied as it is: all of them, or those that the last document manages. A row is
+ * left out if its name is ambiguous, because another row or a built-in row has the same name. Rows that refer to it
+ * would change without it, so these are left out too. A row that a document manages stays, because leaving it out
+ * would delete it.
  */
 export function exportDocument(
   state: State,

@@ -12,9 +12,9 @@ export interface Comparison {
   /** The rows that the document manages now or will manage, in the form and under the keys of the document. */
   readonly before: PolicyDocument;
   readonly after: PolicyDocument;
-  /** The same with the rows that no document manages, under names that differ from every key. */
+  /** `before` and `after` with the rows that no document manages, under names that differ from every key. */
   readonly all: { readonly before: PolicyDocument; readonly after: PolicyDocument };
-  /** By kind and key: the row that has it, if there is one already. Other rows are here by their name. */
+  /** The existing row with a kind and key, if there is one. Rows that no document manages are found by their name. */
   readonly rowOf: (kind: DocumentKind, key: string) => StoredRow | undefined;
 }
 
@@ -32,8 +32,8 @@ export interface Change {
 }
 
 /**
- * Compares a document with the rows. A managed row keeps its key until the document says `renamedFrom`; a row of the same
- * name that no document manages is adopted.
+ * Compares a document with the rows. A managed row keeps its key until the document says `renamedFrom`; a row of the
+ * same name that no document manages is adopted.
  * @throws CONFLICT `ambiguous` if several rows have the name
  */
 export function compare(
@@ -45,8 +45,8 @@ export function compare(
   const matches = new Map<string, Match>();
   const labels = labelsOf(state, builtIns);
   /**
-   * The resource and action of a permission never change, nor whether an app can keep a secret, so another row takes the place
-   * of this one.
+   * Whether another row has to replace this one, because the resource and action of a permission never change, and
+   * neither does whether an app can keep a secret.
    */
   const isReplaced = ({ key, row: { kind, fields } }: Match): boolean => {
     if (kind === 'apps') return after.apps[key]?.confidential !== fields['confidential'];
@@ -62,7 +62,7 @@ export function compare(
     state.rows[kind].filter(({ id, policyKey }) => policyKey !== null && !matched.has(id)),
   );
   const keys = new Map([...matches.values()].map(({ row, key }) => [row.id, key]));
-  // A row that goes may have the key of one that comes.
+  // A row that is deleted may have the key of a new row.
   for (const { id, kind, policyKey } of unmatched)
     if (policyKey !== null && Object.hasOwn(after[kind], policyKey)) keys.set(id, `${policyKey} (${id})`);
   const rows = [...[...matches.values()].map(({ row }) => row), ...unmatched];
@@ -76,7 +76,7 @@ export function compare(
   const differences = new Map(
     differenceOf(before, after).map((change) => [`${change.kind} ${change.key}`, change]),
   );
-  // A row that changes hands is a change, even if no field differs.
+  // A row that is adopted or gets another key is a change, even if no field differs.
   for (const [label, { key, row, how }] of matches)
     if ((how !== 'managed' || hasAnotherName(row, key)) && !differences.has(label))
       differences.set(label, { kind: row.kind, key, action: 'update', fields: {} });
@@ -105,7 +105,7 @@ export function compare(
   return { changes, before, after, all, rowOf: (kind, key) => byLabel.get(`${kind} ${key}`) };
 }
 
-/** The key is the name of the row; resources have a name beside it. */
+/** Whether the key of a row differs from its name. A resource has a name besides its key. */
 const hasAnotherName = ({ kind, name }: StoredRow, key: string): boolean =>
   kind !== 'resources' && name !== key;
 
@@ -154,7 +154,7 @@ const joined = (some: PolicyDocument, others: PolicyDocument): PolicyDocument =>
   ...Object.fromEntries(documentKinds.map((kind) => [kind, { ...some[kind], ...others[kind] }])),
 });
 
-/** As `differenceOf` orders them: creations and changes by kind, then deletions in the opposite order. */
+/** Orders changes as `differenceOf` does: creations and changes by kind, then deletions in the opposite order. */
 function inOrder(changes: readonly DocumentChange[]): DocumentChange[] {
   const rank = ({ kind, action }: DocumentChange): number => {
     const place = documentKinds.indexOf(kind);

@@ -8,8 +8,8 @@ import { fixOf, useOneOf, type Hint } from '../../../kernel/input/fix.ts';
 const MAX_DETAILS = 20;
 
 /**
- * Checks what a document says about itself: each name is a key of the document or a built-in row, each permission is about
- * an action of its resource, and each condition parses. Nothing outside the document can be named.
+ * Checks what a document says about itself: each name is a key of the document or a built-in row, each permission is
+ * about an action of its resource, and each condition parses. Nothing outside the document can be named.
  * @throws VALIDATION_ERROR, INVALID_CONDITION, with paths that begin with `policy`
  */
 export function assertConsistent(document: PolicyDocument, builtIns: BuiltIns): void {
@@ -20,7 +20,7 @@ export function assertConsistent(document: PolicyDocument, builtIns: BuiltIns): 
     roles: builtIns.roles,
   };
   const faults: ReferenceFault[] = [];
-  // Each has a hint, for which every allowed name is compared with it, so no more are made than are shown.
+  // For its hint, the name in a fault is compared with every allowed name, so no more faults are found than are shown.
   for (const fault of referenceFaults(document, names)) if (faults.push(fault) === MAX_DETAILS) break;
   if (faults.length > 0) {
     const details = faults.map(({ path, code }) => ({ path, code }));

@@ -55,8 +55,8 @@ const fieldsOf: Readonly<Record<DocumentKind, SQL>> = {
 };
 
 /**
- * Which rows a document can name; others are not part of the state. The name of a client that registered itself is the choice
- * of a stranger, so no document adopts it.
+ * Conditions for the rows that a document can name; others are not part of the state. A stranger chose the name of an
+ * app that registered itself, so no document adopts it.
  */
 const nameableOf: Readonly<Partial<Record<DocumentKind, SQL>>> = {
   apps: sql`registration_hash is null`,
@@ -76,8 +76,8 @@ const linksOf = {
 } as const;
 
 /**
- * Reads all rows of a project: one statement for each kind, and one for each table of links. Without joins, for which the
- * database has no statistics right after thousands of rows were written.
+ * Reads all rows of a project: one statement for each kind, and one for each table of links. The statements have no
+ * joins, because the database has no statistics right after thousands of rows were written.
  */
 export async function loadState(tx: Executor, projectId: string, builtIns: BuiltIns): Promise<State> {
   const ofProject = sql`tenant_id = ${projectId}::uuid`;
@@ -116,11 +116,12 @@ export async function loadState(tx: Executor, projectId: string, builtIns: Built
   return { rows, version: createHash('sha256').update(canonicalJson(rows)).digest('base64url') };
 }
 
-/** Names of rows by id, as a document writes them: keys, names of built-in rows, and of other rows their own names. */
+/** The name that a document uses for the row with this id: its key, or the name of a built-in or unmanaged row. */
 type Labels = (id: string) => string;
 
 /**
- * `keys`: those that rows will have, by id, where they differ. `document`: the names of other rows differ from its keys.
+ * Computes the names. `keys`: the keys that rows will have, by id, where they differ from the present ones.
+ * `document`: the names of unmanaged rows must differ from its keys.
  */
 export function labelsOf(
   { rows }: State,
@@ -149,7 +150,7 @@ export function labelsOf(
     }
     for (const { row, key } of named) {
       if (key !== null) continue;
-      // Names need not be unique, so that of a row outside the document may be the key of another row.
+      // Names need not be unique, so the name of an unmanaged row may be the key of another row.
       const label = used.has(row.name) ? `${row.name} (${row.id})` : row.name;
       labels.set(row.id, label);
       used.add(label);

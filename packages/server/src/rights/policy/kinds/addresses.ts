@@ -51,8 +51,9 @@ const addressesOf = (document: PolicyDocument): Address[] =>
 const pathOf = (kind: AddressedKind, key: string): string => `policy.${kind}.${key}.${addressIn[kind]}`;
 
 /**
- * The addresses that an applied document may set: those that rows of the project have already, and those that were checked. An
- * address is checked for who may change rows of its kind: for others the service asks no name server.
+ * The addresses that an applied document may set: those that rows of the project have already, and those that were
+ * checked. An address is checked only if the caller may change rows of its kind; otherwise the service queries no
+ * name server.
  * @throws WEBHOOK_URL_NOT_ALLOWED, with paths that begin with `policy`
  */
 export async function allowedAddresses(

@@ -21,8 +21,8 @@ interface RightsContext {
 }
 
 /**
- * What an app needs besides the permission to change it, as its own operations demand: its scopes and its role of sign-up give
- * rights to strangers, and only an owner in person may skip consent.
+ * What a caller lacks to change apps, besides the permission to change them. As in the operations of apps, scopes and
+ * the role of sign-up give rights to strangers, and only an owner in person may skip consent.
  */
 export function appObstacles(ctx: RightsContext, { changes, all }: Comparison): Obstacle[] {
   return changes.flatMap(({ kind, key, label, action }): Obstacle[] => {

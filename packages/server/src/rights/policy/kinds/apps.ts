@@ -23,8 +23,8 @@ const MAX_DETAILS = 20;
 type AppServices = Pick<Services, 'builtIns' | 'identityProviders'>;
 
 /**
- * Checks what apps name outside of the document: ways to sign in, and scopes, which are permissions of the document or built-in
- * ones. What a row has already may stay: its permission or provider may be gone.
+ * Checks what apps name outside of the document: sign-in methods, and scopes, which are permissions of the document or
+ * built-in ones. What a row names already may stay, even if the permission or provider no longer exists.
  * @throws VALIDATION_ERROR, with paths that begin with `policy`
  */
 export function assertAppsConsistent(
@@ -56,7 +56,10 @@ export function assertAppsConsistent(
   throw fail('VALIDATION_ERROR', { details: shown, ...(fix === undefined ? {} : { fix }) });
 }
 
-/** The permissions that an app may be given: those of the document by resource and action, and built-in ones of projects. */
+/**
+ * The permissions that an app may be given: those of the document by resource and action, and built-in ones of
+ * projects.
+ */
 const scopesOf = ({ permissions }: PolicyDocument, { builtIns }: AppServices): string[] => [
   ...new Set([
     ...Object.values(permissions).map(({ resource, action }) => `${resource}:${action}`),
@@ -71,8 +74,8 @@ type AppContext = Pick<Context, 'tx' | 'services' | 'record' | 'invalidate'> & {
 };
 
 /**
- * Share-locks the roles that people will join with, so that none is deleted as unassigned meanwhile. The lock of the node does
- * not hold a deletion up before its end.
+ * Share-locks the roles that people will join with, so that none is deleted as unassigned meanwhile. The lock of the
+ * node would not prevent that, because a deletion takes it only at its end.
  * @throws CONFLICT if one was deleted since the rows were read
  */
 export async function lockSignUpRoles(
@@ -117,7 +120,7 @@ export async function secretsOfApps(
   return made.map(({ key, clientSecret }) => ({ kind: 'apps', key, secret: clientSecret }));
 }
 
-/** Ends the sessions of apps that are gone, and makes what is cached of changed ones stale. Call it after the recordings. */
+/** Ends sessions of deleted apps, and invalidates what is cached about changed ones. Call it after the recordings. */
 export async function settleApps(ctx: AppContext, written: readonly WrittenChange[]): Promise<void> {
   const changes = written.filter(({ kind }) => kind === 'apps');
   if (changes.length === 0) return;

@@ -20,8 +20,8 @@ interface WebhookContext {
 }
 
 /**
- * What the operations of webhooks do besides writing the row: a new webhook gets its secret, a reactivated webhook sends its
- * waiting deliveries, a deleted webhook drops them.
+ * What the operations of webhooks do besides writing the row: a new webhook gets its secret, a reactivated webhook
+ * sends its waiting deliveries, a deleted webhook drops them.
  * @throws CONFLICT if the project would have too many
  */
 export async function settleWebhooks(

@@ -1,8 +1,8 @@
 import { isPlainObject } from '@doorward/decision/conditions-parse';
 
 /**
- * The attributes below one root (`user`, `role`, `group`, `organization`) that conditions read, as a tree; `true` where a whole value is
- * read. A snapshot carries nothing else of a row.
+ * The attributes below one root (`user`, `role`, `group`, `organization`) that conditions read, as a tree; `true`
+ * where a whole value is read. A snapshot carries nothing else of a row.
  *
  * @example pick(attributeTree(['user.metadata.team'], 'user'), { name: 'Ada', metadata: { team: 'a', level: 3 } })
  *   // { metadata: { team: 'a' } }
@@ -38,8 +38,8 @@ function add(tree: MutableTree, [segment, ...rest]: readonly string[]): void {
 }
 
 /**
- * The members of the values that the tree names. Arrays and inherited members are not entered, as in conditions. An object of
- * which nothing is read is left out.
+ * The members of the values that the tree names. Arrays and inherited members are not entered, as in conditions. An
+ * object of which nothing is read is left out.
  */
 export function pick(
   tree: AttributeTree,

@@ -26,7 +26,10 @@ import { countRelatedUsers, readAttributes, readRelatedUsers, type RelatedUser }
  */
 export interface ReadContent {
   readonly rows: SnapshotRows;
-  /** Attributes of the owning organization that conditions read; undefined if none is read or an account owns the project. */
+  /**
+   * Attributes of the owning organization that conditions read; undefined if none is read or an account owns the
+   * project.
+   */
   readonly organization: Readonly<Record<string, unknown>> | undefined;
   /** The rows contain every transaction with a lower number. */
   readonly below: number;
@@ -130,7 +133,7 @@ const userIdsOf = (users: readonly RelatedUser[], keys: readonly SnapshotKey[]):
 
 type Attributes = ReadonlyMap<string, Record<string, unknown>>;
 
-/** Roles that were deleted grant nothing, and are not listed. */
+/** Adds the attributes of users, and leaves out deleted roles, which grant nothing. */
 const withAttributes = (
   users: readonly RelatedUser[],
   attributes: Attributes,

@@ -176,7 +176,7 @@ function* batches(ids: readonly string[]): Generator<string[]> {
 const distinct = (paths: readonly PathRow[], member: keyof PathRow): string[] =>
   [...new Set(paths.map((path) => path[member]))].sort();
 
-/** The ids that paths lead to from each id, sorted. */
+/** For each id of `from`, the sorted ids of `to` that are on the same paths. */
 function links(
   paths: readonly PathRow[],
   from: keyof PathRow,

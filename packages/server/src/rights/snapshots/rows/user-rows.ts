@@ -9,15 +9,15 @@ import type { SnapshotScope } from './snapshot-scope.ts';
 import type { UserFilter } from '../../../access/policy-snapshots.ts';
 
 /**
- * The users of a project as decisions see them (`loadSubject` in `access/grants/grants.ts`): its own users, the members of
- * its organization, and the owner and service users of its account. They are read in the order of their ids, a part at a time, so that no
- * statement and no tick of the event loop is long.
+ * The users of a project as decisions see them (`loadSubject` in `access/grants/grants.ts`): its own users, the
+ * members of its organization, and the owner and service users of its account. They are read in the order of their
+ * ids, a part at a time, so that no statement and no tick of the event loop is long.
  */
 export interface RelatedUser {
   readonly id: string;
   /** Only active users hold rights; the others are watched, because they may become active. */
   readonly active: boolean;
-  /** In the project, its organization and its account; sorted. */
+  /** The user's roles in the project, its organization and its account; sorted. */
   readonly roleIds: readonly string[];
 }
 
@@ -119,7 +119,9 @@ interface AttributeRow {
   readonly metadata: Record<string, unknown> | null;
 }
 
-/** The attributes of these users that conditions read, by id; users who are not in the project have no metadata there. */
+/**
+ * The attributes of these users that conditions read, by id; users who are not in the project have no metadata there.
+ */
 export async function readAttributes(
   tx: Executor,
   scope: SnapshotScope,
@@ -140,7 +142,10 @@ export async function readAttributes(
   return attributes;
 }
 
-/** Of metadata only the members that conditions read, because a user may have much more of it. */
+/**
+ * Reads attributes of users. Of their metadata, it reads only the members that conditions read: there may be much
+ * more.
+ */
 function readValues(
   tx: Executor,
   { projectId, organizationId, accountId }: SnapshotScope,
