@@ -2,7 +2,7 @@ import { oldNodeFault } from './runtime/node-version.ts';
 
 /*
  * Runs as dist/main.js. An old Node fails while it links main.ts, because libraries import what it lacks. So this file
- * looks at the version first, and imports nothing else before.
+ * checks the version before it imports anything else.
  */
 
 const fault = oldNodeFault(process.version);

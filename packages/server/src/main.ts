@@ -23,7 +23,9 @@ const root = join(import.meta.dirname, '..');
 const consoleFolder = join(root, 'dist/console');
 const docsFolder = join(root, 'dist/docs');
 
-/** Connections that the kernel queues until the process accepts them. A burst of a thousand must fit in. */
+/**
+ * How many connections the operating system queues until the process accepts them. A burst of a thousand must fit in.
+ */
 const BACKLOG = 4096;
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
@@ -66,7 +68,7 @@ async function start(config: Config, link: WorkerLink | null, log: Log): Promise
     mailer: seeding?.mailer ?? mailer,
     ...(link && { worker: link }),
   });
-  // Before the service is ready, so that a client that waits for that sees the whole demo.
+  // Before the service listens, so that a client that waits for it sees the whole demo.
   const demo = await seeding?.run(app, config);
   const { host, port: configuredPort } = config.http;
   await app.server.listen({ host, port: configuredPort, backlog: BACKLOG }).catch((error: unknown) => {

@@ -61,21 +61,21 @@ export interface App {
   readonly flushWebhooks: () => Promise<void>;
   /** Purges deleted rows whose retention has ended, as the job does. */
   readonly purge: () => Promise<PurgeCounts>;
-  /** Rotates the key of session tokens if that is due, as the job does. Answers whether it did. */
+  /** Rotates the key of session tokens if that is due, as the job does. Returns whether it did. */
   readonly rotateSystemKey: () => Promise<boolean>;
-  /** Signs the audit logs that are due, as the job does. Answers their number. */
+  /** Signs the audit logs that are due, as the job does. Returns their number. */
   readonly signAuditLogs: () => Promise<number>;
-  /** Removes audit entries whose retention has ended, as the job does. Answers their number. */
+  /** Removes audit entries whose retention has ended, as the job does. Returns their number. */
   readonly cutAuditLogs: () => Promise<number>;
-  /** Records who became an operator by configuration, or ceased to be one, and appoints the prepared ones, as the job does. */
+  /** Records configured operators who were added or removed, and appoints the prepared ones, as the job does. */
   readonly recordOperators: () => Promise<void>;
   /** Carries out the resets of second factors that are due, as the job does. */
   readonly resetFactors: () => Promise<void>;
-  /** Warns about API keys that expire soon, as the job does. Answers their number. */
+  /** Warns about API keys that expire soon, as the job does. Returns the number of warnings. */
   readonly warnOfExpiry: () => Promise<number>;
-  /** Looks for the records of domains whose check is due, as the job does. Answers how many lapsed or came back. */
+  /** Checks the records of domains that are due, as the job does. Returns how many lapsed or were verified again. */
   readonly recheckDomains: () => Promise<number>;
-  /** Deletes registered apps that are not used, as the job does. Answers their number. */
+  /** Deletes self-registered apps that are not used, as the job does. Returns their number. */
   readonly deleteUnusedApps: () => Promise<number>;
   /** Encrypts again what is still encrypted with an old key, as the job does. */
   readonly reseal: () => Promise<ResealCounts>;

@@ -44,11 +44,11 @@ export interface Services {
   readonly kek: Kek;
   /** Cursors for lists of the caller's own rows; the lists of a scope bring their own. */
   readonly cursors: Cursors;
-  /** For an answer that names the state that it is about. */
+  /** For answers that contain the revision of the state that they show. */
   readonly revisions: Pick<Revisions, 'seal'>;
   readonly keyring: Keyring;
   readonly knownKeys: ApiKeyCache;
-  /** The state of the session or key of a token that is not the one of the call. */
+  /** Whether the session or key behind a token is still valid, for tokens other than the one of the call. */
   readonly credentials: Credentials;
   readonly keyPairs: Pick<KeyPairStock, 'take'>;
   readonly passwords: Passwords;
@@ -69,16 +69,16 @@ export interface Services {
   /** Deletes permanently what the purge must remove at once. Never rejects; the next purge removes what is left. */
   readonly purgeUrgent: () => Promise<void>;
   /**
-   * For limits that an operation cannot declare: of failures only, or with the same answer whether a limit is
-   * exceeded or not.
+   * For limits that an operation cannot declare: limits of failures only, or limits after which the answer is the
+   * same as before.
    */
   readonly limiter: { consume(cls: RateClass, key: string, points?: number): unknown };
   readonly policySnapshots: PolicySnapshots;
   /** Logs, for the operator, a failure of another system. */
   readonly warn: (error: unknown, message: string) => void;
-  /** The process and what surrounds it, for operators of the installation. */
+  /** The state of the process, for operators of the installation. */
   readonly process: ProcessState;
-  /** The work in the database that waits, and the state of its connections. */
+  /** Numbers about the work that waits in the database, and about its connections. */
   readonly gauges: () => Promise<readonly Gauge[]>;
   /** The checks of database, schema, key and change channel, for the readiness answer. */
   readonly readiness: () => Promise<Readiness>;

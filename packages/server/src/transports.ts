@@ -28,7 +28,7 @@ import { languageOf } from './http/send-error.ts';
 /** The declarations and services that REST, GraphQL, the API documents and the explorers share. */
 interface TransportOptions {
   readonly config: Config;
-  /** Folders of what was built beside the service. */
+  /** The folders of the built console and documentation; absent if they were not built. */
   readonly built: { readonly consoleFolder?: string; readonly docsFolder?: string };
   readonly operations: readonly NamedOperation[];
   readonly entities: readonly AnyEntity[];
@@ -39,7 +39,7 @@ interface TransportOptions {
   readonly database: Database;
   /** Reads rows of a relation, for nested fields of GraphQL. */
   readonly related: Related;
-  /** Parts of the OpenAPI document beside the operations. */
+  /** The parts of the OpenAPI document besides the operations. */
   readonly document: Pick<DocumentSource, 'version' | 'tags' | 'events'>;
   readonly log: (error: unknown, message: string, requestId: string) => void;
   /** The queues whose state the metrics contain. */

@@ -56,8 +56,9 @@ const prefixes = new Set(Object.keys(declarations).flatMap((name) => /^[A-Z]+_/.
 
 /**
  * A warning for each variable that is set but not read, although it was probably meant for this service: a misspelled
- * variable, or an `OVERLOAD_*` variable of an earlier version. With another prefix a variable may belong to any program, so
- * a long name counts that is one letter away; `POST` and `HOSTS` do not.
+ * variable, or an `OVERLOAD_*` variable of an earlier version. A variable with another prefix may belong to any
+ * program, so it counts only if its name is long and one letter away from a declared name: `POST` and `HOSTS` do not
+ * count.
  */
 export const unreadVariables = (env: Environment): string[] =>
   Object.keys(env).flatMap((name) => {

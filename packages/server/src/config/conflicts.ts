@@ -20,7 +20,7 @@ export function conflicts(env: Environment, values: Values): string[] {
   if (values.MAIL_PROVIDER === 'smtp' && !has('SMTP_URL')) {
     problems.push('SMTP_URL is required with MAIL_PROVIDER=smtp: set it to smtp(s)://user:pass@host:port.');
   }
-  // A typing error here would start an empty database instead of the one that is meant. Empty: the embedded one is meant.
+  // If DATABASE_URL is misspelled, an empty embedded database would start. If it is set to nothing, that is intended.
   if (env['DATABASE_URL'] === undefined) {
     const misspelled = Object.keys(env).find((name) => nearest(name, ['DATABASE_URL'], 1) !== undefined);
     if (misspelled !== undefined)
@@ -31,7 +31,7 @@ export function conflicts(env: Environment, values: Values): string[] {
   if (values.WORKERS > 1 && !has('DATABASE_URL')) {
     problems.push('WORKERS above 1 needs DATABASE_URL: the embedded database belongs to one process.');
   }
-  // An invalid APP_URL is a problem of its own.
+  // An invalid APP_URL is reported as a problem of its own.
   if (values.WEBAUTHN_RP_ID !== undefined && (values.APP_URL !== undefined || !has('APP_URL'))) {
     problems.push(...rpIdConflict(values.WEBAUTHN_RP_ID, hostOf(values.APP_URL)));
   }
@@ -47,7 +47,8 @@ export function conflicts(env: Environment, values: Values): string[] {
     problems.push('WEBHOOKS_ALLOW_HTTP is refused in production: remove it and use https targets.');
   }
   for (const name of ['GITHUB_WEB_URL', 'GITHUB_API_URL'] as const) {
-    // Over plain http, the client secret and tokens of users would cross the network unencrypted, except on this machine.
+    // Over plain http, the client secret and tokens of users would cross the network unencrypted, except on this
+    // machine.
     if (/^http:(?!\/\/(127\.0\.0\.1|\[::1\]|localhost)([:/]|$))/.test(values[name] ?? '')) {
       problems.push(`${name} must be https in production: the client secret and tokens go there.`);
     }

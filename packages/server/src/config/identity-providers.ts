@@ -76,7 +76,7 @@ export const identityProviders: Parse<readonly IdentityProviderConfig[]> = (give
   return providers;
 };
 
-/** The same, in a file. */
+/** Parses the list of providers in a file. */
 export const identityProvidersFile: Parse<readonly IdentityProviderConfig[]> = (path) =>
   identityProviders(contentOf(path));
 

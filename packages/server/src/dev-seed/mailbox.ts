@@ -4,7 +4,7 @@ import type { Mailer } from '../kernel/ports.ts';
 /** A reserved name, so that no real mailbox has this address. */
 export const DEMO_ADDRESS = 'demo@localhost';
 
-/** Longer than requests are repeated (`retryWhenBusy`). */
+/** Longer than `retryWhenBusy` repeats a request. */
 const TOKEN_TIMEOUT_MS = 120_000;
 
 interface DemoMailbox {

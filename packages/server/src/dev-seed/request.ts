@@ -9,7 +9,7 @@ const QUESTION = '/auth/is-authorized';
 export const RESOURCE = { slug: 'invoice', action: 'read' } as const;
 const question = { permission: { resource: RESOURCE.slug, action: RESOURCE.action } };
 
-/** Answers the reason of the decision, or undefined when the key is not valid. @throws DemoRefused */
+/** Returns the reason of the decision, or undefined when the key is not valid. @throws DemoRefused */
 export async function checkReason(send: SendDemoRequest, key: DemoKey): Promise<string | undefined> {
   const exchange = { method: 'POST', path: EXCHANGE, body: key } as const;
   const exchanged = await send(exchange);

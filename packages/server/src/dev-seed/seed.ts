@@ -19,7 +19,7 @@ interface DevSeedOptions extends Registration {
 const ORGANIZATION = 'Lantern Books';
 const PROJECT = 'Bookshop';
 const KEY = 'Demo key';
-/** For whom "Why?" answers yes, and no. */
+/** The user for whom the console's page "Why?" answers yes, and the user for whom it answers no. */
 const READER = 'Ann Reader';
 const GUEST = 'Ben Guest';
 

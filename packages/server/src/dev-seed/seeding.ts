@@ -18,7 +18,7 @@ interface Log {
   readonly warn: (line: { readonly message: string }) => void;
 }
 
-/** What a process with DEV_SEED uses instead of its log and mailer, and its work before it listens. */
+/** The log and the mailer of a process with DEV_SEED, and its work before it listens. */
 interface Seeding<L> {
   /** Leaves out the requests of the seed, which come from no client. */
   readonly log: L;

@@ -7,7 +7,7 @@ export interface DemoSession {
   readonly account: string;
 }
 
-/** How the demo user comes about. */
+/** What is needed to create the demo user and to verify their address. */
 export interface Registration {
   /** The token that makes the first user of the installation, who is its operator; null: there is a user already. */
   readonly firstUserToken: () => Promise<string | null>;

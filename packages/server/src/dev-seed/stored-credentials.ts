@@ -26,7 +26,7 @@ export type DemoKey = NonNullable<StoredCredentials['key']>;
 
 export const credentialsFile = (dataDir: string): string => join(dataDir, 'demo.json');
 
-/** As long as AUTH_PASSWORD_MIN_LENGTH may require. Hex contains no name or word that the password policy forbids. */
+/** A password as long as AUTH_PASSWORD_MIN_LENGTH may require. Hex has no name or word that the policy forbids. */
 export const newPassword = (): string => randomBytes(32).toString('hex');
 
 /** Undefined when the file does not exist. @throws Error that quotes nothing of its content */

@@ -1,9 +1,9 @@
 /**
  * The interactive REST documentation at `/api-docs`, and the OpenAPI document that it reads.
  *
- * The page is a small HTML document around the bundle of Swagger UI. The page of the package has a top bar that loads any
- * URL in `?url=`, so a link to this origin could show another API and send tokens to it. The page has no inline scripts and
- * loads nothing from other hosts, so its policy can be `'self'`.
+ * The page is a small HTML document around the bundle of Swagger UI. The page of the package has a top bar that loads
+ * any URL in `?url=`, so a link to this origin could show another API and send tokens to it. The page has no inline
+ * scripts and loads nothing from other hosts, so its policy can be `'self'`.
  */
 import fastifyStatic from '@fastify/static';
 import { readFileSync } from 'node:fs';

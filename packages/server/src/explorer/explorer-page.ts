@@ -1,9 +1,10 @@
 /**
  * The GraphQL explorer at `/graphql` for browsers: Altair, served from the installed package.
  *
- * Altair can load plugins, accounts, a script sandbox and WebSockets from other hosts. Its options disable some of this and
- * the policy forbids the rest, so the page cannot send a token to another host. Altair creates style elements at run time,
- * some without a nonce, so inline styles are allowed. Inline scripts are not, so the initializer is a file.
+ * Altair can load plugins, accounts, a script sandbox and WebSockets from other hosts. Its options disable some of
+ * this and the policy forbids the rest, so the page cannot send a token to another host. Altair creates style
+ * elements at run time, some without a nonce, so inline styles are allowed. Inline scripts are not, so the
+ * initializer is a file.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -6,8 +6,9 @@ import { contrast, inkOn } from './contrast.ts';
  */
 
 /**
- * The colours of a page, by colour scheme. Text on its card has a contrast of at least 4.5 to 1; edges of controls and the
- * focus outline have at least 3 to 1 (WCAG 2.2). The colour of an app changes only buttons and the focus outline.
+ * The colours of a page, by colour scheme. Text on its card has a contrast of at least 4.5 to 1; edges of controls
+ * and the focus outline have at least 3 to 1 (WCAG 2.2). The colour of an app changes only buttons and the focus
+ * outline.
  */
 export const schemes = {
   light: {
@@ -25,9 +26,9 @@ export const schemes = {
 export type Scheme = keyof typeof schemes;
 
 /**
- * The colours of a button and of the focus outline on the pages of an app. An app can choose any ground; ink and edge still
- * meet the contrast that WCAG 2.2 requires (4.5 to 1 for text, 3 to 1 for the edge of a button and for the outline, which
- * has the colour of the edge).
+ * The colours of a button and of the focus outline on the pages of an app. An app can choose any ground; ink and edge
+ * still meet the contrast that WCAG 2.2 requires (4.5 to 1 for text, 3 to 1 for the edge of a button and for the
+ * outline, which has the colour of the edge).
  */
 interface ButtonColours {
   readonly ground: string;

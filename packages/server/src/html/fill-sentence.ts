@@ -1,8 +1,8 @@
 import { html, type Html } from './html.ts';
 
 /**
- * Fills the placeholders of a sentence, such as `{app}`, with names. A name cannot bring a placeholder of its own, and a name written
- * from right to left does not change the direction of the sentence around it.
+ * Fills the placeholders of a sentence, such as `{app}`, with names. A name cannot bring a placeholder of its own,
+ * and a name written from right to left does not change the direction of the sentence around it.
  */
 export function fillSentence(sentence: string, names: Readonly<Record<string, string>>): Html {
   // Because of the group, every second part is the name of a placeholder.

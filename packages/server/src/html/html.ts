@@ -33,8 +33,8 @@ export class Html {
 
 /**
  * Builds markup: `html` is kept as it is, the items of an array are joined, `undefined`, `null` and `false` render
- * nothing, and every other value is escaped. A value is safe as text and inside a quoted attribute; an attribute without
- * quotes, a script and a style element are not places for values.
+ * nothing, and every other value is escaped. A value is safe as text and inside a quoted attribute; an attribute
+ * without quotes, a script and a style element are not places for values.
  *
  * @example html`<p class="${tone}">${name}</p>`
  */

@@ -8,7 +8,7 @@ export const pageHeaders = (policy: string, cacheControl: string): Record<string
   'x-content-type-options': 'nosniff',
 });
 
-/** For pages made of files of this origin: no inline script or style. `more`: what differs between them. */
+/** The policy of pages made of files of this origin, without inline scripts and styles. `more`: further directives. */
 export const filesPolicy = (...more: readonly string[]): string =>
   [
     "default-src 'none'",

@@ -89,7 +89,7 @@ export function createTargetGuard(
     return addressesOfHost(url);
   }
 
-  /** All faults, for the person who types the URL: also the host of a URL that is refused for its form. */
+  /** All faults, for the person who types the URL. The host is checked even if the form of the URL is refused. */
   async function faultsOf(url: URL): Promise<readonly Fault[]> {
     const faults = faultsOfForm(url);
     try {

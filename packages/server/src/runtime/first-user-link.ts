@@ -35,8 +35,8 @@ interface Announcement {
 }
 
 /**
- * Hands the link to the operator: in the terminal, or in production, where standard output is a log that others collect,
- * in a file that only the user of the process can read. A failure is logged and does not stop the service.
+ * Hands the link to the operator: in the terminal, or in production, where standard output is a log that others
+ * collect, in a file that only the user of the process can read. A failure is logged and does not stop the service.
  */
 export async function announceFirstUser({ config, base, issue, print, log }: Announcement): Promise<void> {
   const file = join(config.dataDir, 'first-user.txt');

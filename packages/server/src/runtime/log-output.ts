@@ -7,8 +7,8 @@ const MAX_WRITE_BYTES = 4096;
 const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
 
 /**
- * Writes JSON lines to standard output asynchronously. Lines that arrive during a write are written together afterwards. If
- * the disk behind it is full, lines are lost and the service continues.
+ * Writes JSON lines to standard output asynchronously. Lines that arrive during a write are written together
+ * afterwards. If the disk behind it is full, lines are lost and the service continues.
  */
 export function jsonOutput(): DestinationStream {
   const output = pino.destination({

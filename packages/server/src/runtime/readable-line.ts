@@ -1,8 +1,8 @@
 import type { LogLine } from './log.ts';
 
 /**
- * A line of the log as text for people: time, level, what happened, then its other fields as JSON, and below it an error with
- * its stack. It is written here, because the package would need nine others for it, and its users read these lines too.
+ * A line of the log as text for people: time, level, what happened, then its other fields as JSON, and below it an
+ * error with its stack. It is implemented here, because a library would add nine packages to the service.
  *
  * @example 17:31:33.033 WARN  an idle database connection was lost {"worker":2}
  */
@@ -35,7 +35,7 @@ const colours: Readonly<Record<string, string>> = {
   error: '\u001b[31m',
 };
 
-/** The time of this machine, by which its user compares lines with what they did. */
+/** The local time of this machine, so that its user can relate lines to what they did. */
 function clockOf(time: string): string {
   const date = new Date(time);
   const digits = (number: number, count = 2): string => String(number).padStart(count, '0');
@@ -43,7 +43,7 @@ function clockOf(time: string): string {
   return `${hours.join(':')}.${digits(date.getMilliseconds(), 3)}`;
 }
 
-/** As `serializeError` writes it. */
+/** An error as `serializeError` writes it. */
 interface WrittenError {
   readonly name: string;
   readonly code?: string | number;
@@ -61,7 +61,10 @@ function stackOf(error: WrittenError | string | undefined): string {
   return [text, ...at.map((frame) => `  ${frame}`)].map((each) => `\n    ${each}`).join('') + stackOf(cause);
 }
 
-/** What others have sent must not move the cursor, colour the terminal, turn the direction, or look like a line of its own. */
+/**
+ * Escapes text that others have sent, so that it cannot move the cursor, colour the terminal, change the direction of
+ * the text, or look like a line of its own.
+ */
 const printable = (text: string): string =>
   text.replace(
     /[^\P{Cc}\n\t]|[\p{Cf}\p{Zl}\p{Zp}]/gu,

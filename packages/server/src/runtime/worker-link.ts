@@ -9,13 +9,13 @@ export interface WorkerLink {
   /** Resolves when this worker must stop, because all workers stop or because it got SIGTERM. */
   readonly stopped: Promise<void>;
   /**
-   * Registers `own`, which returns this worker's JSON value. Returns a function that collects the values of all workers,
-   * ordered by worker number.
+   * Registers `own`, which returns this worker's JSON value. Returns a function that collects the values of all
+   * workers, ordered by worker number.
    */
   readonly gather: <T>(own: () => Promise<T>) => () => Promise<readonly T[]>;
 }
 
-/** Answers the link of a worker; null in a process that is not a worker. */
+/** Returns the link of a worker; null in a process that is not a worker. */
 export function workerLink(env: Readonly<Record<string, string | undefined>>): WorkerLink | null {
   const number = Number(env[WORKER_NUMBER_VARIABLE]);
   if (!Number.isInteger(number) || number < 1 || !process.send) return null;
