@@ -157,7 +157,7 @@ export class DoorwardError extends Error {
     return catalogue[this.code].status;
   }
 
-  /** Whether the log must explain the error. To refuse work under overload is not a fault. */
+  /** Whether the log must explain the error. Refusing work under overload is not a fault. */
   get isFault(): boolean {
     return this.status >= 500 && (this.code !== 'UNAVAILABLE' || this.extras.cause !== undefined);
   }

@@ -69,8 +69,8 @@ export interface Services {
   /** Deletes permanently what the purge must remove at once. Never rejects; the next purge removes what is left. */
   readonly purgeUrgent: () => Promise<void>;
   /**
-   * For limits that an operation cannot declare: limits of failures only, or limits after which the answer is the
-   * same as before.
+   * For limits that an operation cannot declare: those that count only failures, and those that must not change the
+   * answer when they are exceeded.
    */
   readonly limiter: { consume(cls: RateClass, key: string, points?: number): unknown };
   readonly policySnapshots: PolicySnapshots;

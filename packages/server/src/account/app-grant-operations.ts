@@ -64,8 +64,7 @@ export const revokeMyAppGrant = mutation({
   run: async (ctx) => {
     const { tx, input } = ctx;
     const { userId } = callerOf(ctx);
-    // A code exchange or a sign-in takes the same lock. It comes before, and its session ends here, or it finds no
-    // grant.
+    // A code exchange or a sign-in takes the same lock: either its session exists and ends here, or it finds no grant.
     await lockUser(ctx, userId);
     const isOwn = and(eq(appGrants.id, input.id), eq(appGrants.userId, userId));
     const [grant] = isOwn ? await loadGrants(tx, isOwn) : [];

@@ -20,7 +20,7 @@ export interface DemoAnswer {
 
 export type SendDemoRequest = (request: DemoRequest) => Promise<DemoAnswer>;
 
-/** Creates a client of the own server. Its requests pass the same stages as requests from the network. */
+/** Creates a client of this process's server. Its requests pass the same stages as requests from the network. */
 export const createInternalClient =
   (server: FastifyInstance, host: string): SendDemoRequest =>
   async ({ method, path, token, body }) => {

@@ -62,7 +62,8 @@ export function measureFields(
   rootType: GraphQLObjectType,
 ): { readonly roots: readonly (Measure & { readonly node: FieldNode })[]; readonly selections: number } {
   const { field: measure, below } = createMeasurer(schema, fragments);
-  // Validation also visits operations that do not run and fragments that are not spread.
+  // Counts all definitions, because validation also visits operations that do not run and fragments that are not
+  // spread.
   let selections = 0;
   for (const definition of document.definitions) {
     if (definition.kind === Kind.FRAGMENT_DEFINITION) {

@@ -15,7 +15,7 @@ export type Resolve = (hostname: string) => Promise<readonly string[]>;
 /** Why a target is forbidden. */
 type Fault = 'scheme' | 'credentials' | 'port' | 'private_address';
 
-/** The target is forbidden, for each of these reasons. */
+/** The target is forbidden, for the reasons in `faults`. */
 export class TargetRefused extends Error {
   override readonly name = 'TargetRefused';
   readonly faults: readonly Fault[];

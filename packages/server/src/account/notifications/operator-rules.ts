@@ -26,7 +26,10 @@ export async function onOperatorAdded({ tx, event, operators }: RuleInput): Draf
   };
 }
 
-/** The suspended owner cannot read notifications, so they get a mail of their own; other owners must take over. */
+/**
+ * Notifies the other owners of the organizations that a suspended user owns, because they must take over. The user gets
+ * a mail instead, because they cannot read notifications.
+ */
 async function aboutOwner(tx: Executor, id: string, reason: string): DraftResult {
   const [person] = await tx.select({ name: users.name }).from(users).where(eq(users.id, id));
   const theirs = alias(organizationMembers, 'theirs');

@@ -8,9 +8,9 @@ import type { TextParams } from '../../people/notification-texts/texts.ts';
 const DAY_MS = 86_400_000;
 
 /**
- * A network is new when no session of the last 30 days was opened from it. Sessions of apps are ignored, because the
- * app's server often opens them. The first sign-in of a new user causes no notification; that of a returning user
- * whose sessions were purged does.
+ * Notifies a user of a session from a new network: one from which no session was opened in the last 30 days. Sessions
+ * of apps are ignored, because the app's server often opens them. The first sign-in of a new user causes no
+ * notification; that of a returning user whose sessions were purged does.
  */
 export async function onSignedIn({ tx, event }: RuleInput): DraftResult {
   const id = idIn(event, 'id');

@@ -2,7 +2,7 @@ import type { AccessTokenProfile } from '../../schema/apps/access-token-profile.
 
 interface Facts {
   readonly clientId: string;
-  /** Names of what was granted, separated by spaces; null: the token does not say it. */
+  /** Names of the granted scopes, separated by spaces; null: the token does not contain them. */
   readonly granted: string | null;
 }
 

@@ -122,7 +122,7 @@ export const auditMetadata = ({ clientId, scope, roleId, expiresAt }: Row): Reco
   expiresAt,
 });
 
-/** The most keys of a customer in a granted project. */
+/** The maximum number of keys of a customer in a granted project. */
 const MAX_PER_SLICE = 100;
 
 /**

@@ -34,13 +34,13 @@ async function mayHavePasskey(caller: AccountCaller): Promise<boolean> {
     };
     return items.length > 0;
   } catch (error) {
-    // A session without its second factor may not list passkeys. The device knows whether it has one.
+    // A session without its second factor may not list passkeys. The device will know whether it has a passkey.
     if (error instanceof DoorwardError && error.code === 'MFA_REQUIRED') return true;
     throw error;
   }
 }
 
-/** The proof in a confirmation form, in the form that `verifyMfa` takes. */
+/** The proof in a confirmation form, as `verifyMfa` takes it. */
 export function proofIn(form: Form): { readonly proof: object; readonly kind: Refused } {
   const { passkey, code = '' } = form;
   if (passkey !== undefined) return { proof: { passkey: parsed(passkey) }, kind: 'passkey' };

@@ -14,9 +14,9 @@ interface Texts {
   readonly asks: string;
   readonly everything: string;
   readonly nothing: string;
-  /** Before the permissions that the user does not hold yet. */
+  /** The sentence before the permissions that the user does not hold yet. */
   readonly later: string;
-  /** What the app learns by the scopes of OpenID Connect. */
+  /** The sentence before what the app learns by the scopes of OpenID Connect. */
   readonly learns: string;
   readonly identity: Readonly<Record<PageState['openid'][number], string>>;
   readonly limits: string;

@@ -110,7 +110,9 @@ function signedOutPage(language: Language, home: string, wayBack: WayBack | null
   return hostedPage({ language, title, body });
 }
 
-/** Serves `/hosted/sign-out`, where the user answers the logout of an app, and `/hosted/signed-out`, its end. */
+/**
+ * Serves `/hosted/sign-out`, where the user confirms or denies a logout, and `/hosted/signed-out`, the page after it.
+ */
 export function registerSignOutPages(
   app: FastifyInstance,
   options: Pick<PageSettings, 'https' | 'home'> & {

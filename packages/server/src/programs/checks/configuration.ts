@@ -22,7 +22,7 @@ export function checkConfiguration(
   }
 }
 
-/** Variables with a prefix that only this service uses but with an unknown name, even one unlike every known name. */
+/** Messages about unknown variables whose prefix only this service uses, even if they resemble no known name. */
 function unknownVariables(
   env: Readonly<Record<string, string | undefined>>,
   ownVariables: readonly string[],

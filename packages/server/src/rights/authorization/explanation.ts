@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { uuid } from '../../kernel/input/values.ts';
 
-/** The comparison because of which a condition is not met. */
+/** The comparison that failed, so that the condition is not met. */
 const failedAt = z
   .object({
     operator: z.string().describe('The operator of the comparison.'),
@@ -39,7 +39,7 @@ const remedy = z
       'One change after which the same question is allowed. In an organization, an assigned role replaces the current one.',
   });
 
-/** How a decision came about (authorization §10.1). The object is loose, so that GraphQL types it as JSON. */
+/** Why a decision was made (authorization §10.1). The object is loose, so that GraphQL types it as JSON. */
 export const Explanation = z
   .looseObject({
     subject: z

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { refusal } from '../../kernel/input/values.ts';
 
 /*
- * Origins from whose pages the scripts of an app may call the API (model §3). Patterns and `null` are
- * rejected: they would admit pages that the app does not name.
+ * Web origins whose pages may call the API for an app by script (model §3). Patterns and `null` are rejected, because
+ * they would admit pages that the app does not name.
  */
 
 const secure = /^https:\/\/(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The caller as others see them: without their name. */
+/** The caller of an operation, as other users see it: without a name. */
 export const EventActor = z
   .object({
     type: z

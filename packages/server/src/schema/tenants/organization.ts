@@ -55,7 +55,7 @@ export const organizationTags = links(
   { column: 'tag_id', table: () => tags },
 );
 
-/** People who share projects. Membership, not ownership of the account, gives rights in it. */
+/** People who share projects. Membership gives rights in an organization; owning its account does not. */
 export const Organization = entity('Organization', {
   table: organizations,
   doc: 'People who share projects. Membership, not ownership of the account, gives rights in it.',

@@ -21,8 +21,8 @@ export const sealSecret = ({ kek }: Pick<Services, 'kek'>, id: string, secret: s
   kek.seal(Buffer.from(secret), sealContextOfConnection(id));
 
 /**
- * Changes of the organization's connections and domains wait for each other, so that checks after it hold until the
- * commit.
+ * Locks the organization's node. Changes of its connections and domains wait for each other, so that checks under the
+ * lock hold until the commit.
  */
 export const lockConnections = (tx: Executor, { nodeId }: ScopedDb['scope']) =>
   tx.select({ id: nodes.id }).from(nodes).where(eq(nodes.id, nodeId)).for('no key update');

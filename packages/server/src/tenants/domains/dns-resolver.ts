@@ -14,7 +14,7 @@ export function createDnsResolver({ resolvers }: { readonly resolvers: readonly 
       if (resolvers.length > 0) resolver.setServers(resolvers);
       const timer = setTimeout(() => resolver.cancel(), TIMEOUT_MS);
       try {
-        // A long text is several parts of one record.
+        // A long text is split into several parts of one record.
         const records = await resolver.resolveTxt(name);
         return records.slice(0, MAX_RECORDS).map((parts) => parts.join(''));
       } catch (error) {

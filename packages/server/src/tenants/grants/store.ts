@@ -14,7 +14,7 @@ import { liveStates, ProjectGrant, projectGrants } from '../../schema/tenants/pr
 
 export type GrantRow = RowOf<typeof ProjectGrant>;
 
-/** The most live grants of one organization. */
+/** The maximum number of live grants of one organization. */
 const MAX_PER_ORGANIZATION = 1000;
 
 interface Counts {

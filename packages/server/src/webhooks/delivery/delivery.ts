@@ -11,7 +11,7 @@ import { createResultRecorder, release, releaseAll } from './record-results.ts';
 import { createWorkers } from './workers.ts';
 
 interface WebhookDelivery {
-  /** Starts due deliveries. Resolves when they were looked up; never rejects. */
+  /** Starts due deliveries. Resolves when the due ones have been looked up; never rejects. */
   readonly deliverDue: () => Promise<void>;
   /** Releases all leases of a process that has ended. Only for the sole process on a database. */
   readonly releaseLeases: () => Promise<void>;

@@ -6,7 +6,7 @@ import type { Claim, Claimed } from './queue.ts';
 import type { Outcome, Send } from './sender.ts';
 
 interface Workers {
-  /** Starts due deliveries. Resolves when they were looked up; never rejects. */
+  /** Starts due deliveries. Resolves when the due ones have been looked up; never rejects. */
   readonly deliverDue: () => Promise<void>;
   /** Resolves when nothing is due and nothing is being sent. */
   readonly idle: () => Promise<void>;

@@ -87,7 +87,7 @@ interface Passkey {
 
 const section = 'passkeys';
 
-/** The passkeys of the user. To add one needs the script, because only scripts reach the device. */
+/** The passkeys of the user. Adding one needs the script, because only scripts reach the device. */
 export const passkeysPage: AccountPage = {
   section,
   script: addPasskeyScript,

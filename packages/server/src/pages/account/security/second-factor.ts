@@ -108,7 +108,7 @@ export const secondFactorPage: AccountPage = {
   },
 };
 
-/** The secret is shown once; without it, the app can still be enabled. */
+/** A new app with its secret, which is shown only here. Afterwards, the app can still be enabled without it. */
 function newApp(
   view: View,
   id: string,

@@ -96,7 +96,7 @@ async function decideOne(ctx: EvaluationContext, question: Evaluation): Promise<
   return (await createDecider(ctx, [question]))(question);
 }
 
-/** Loads what the questions need at once, and decides each of them on its own. */
+/** Loads what all of the questions need, and decides each of them on its own. */
 async function createDecider(ctx: EvaluationContext, questions: readonly Evaluation[]) {
   const compose = createComposer();
   const grantsOf = isForeignScope(ctx)

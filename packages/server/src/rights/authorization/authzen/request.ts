@@ -66,7 +66,7 @@ export const evaluation = { subject: Subject, action: Action, resource: Resource
 export const Evaluation = z.object(evaluation);
 export type Evaluation = z.output<typeof Evaluation>;
 
-/** Where a search goes on, and the most results of one answer. */
+/** Where a search continues, and the maximum number of results in one answer. */
 export const Page = z
   .object({
     token: z

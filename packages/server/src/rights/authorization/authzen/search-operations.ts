@@ -109,9 +109,7 @@ export const authzenActionSearch = query({
   },
 });
 
-/**
- * The sorted names of the actions that the subject may perform on the resource. Decides those that have a permission.
- */
+/** The sorted names of the actions that the subject may perform on the resource. */
 async function actionsOf(
   grants: Grants,
   resource: string,
