@@ -26,11 +26,11 @@ export async function lookFromOutside(parts: OutsideParts): Promise<Check[]> {
       ...(url.startsWith('https:') ? (await certificateOf(url, timeoutMs, now)).filter(isFault) : []),
     ];
   }
-  const date = answer.headers.get('date');
+  const time = Date.parse(answer.headers.get('date') ?? '');
   return [
     await healthOf(answer, url),
     ...(await keysOf(parts)),
-    ...(date === null ? [] : [clockOf(url, Date.parse(date) - (before + now()) / 2)]),
+    ...(Number.isNaN(time) ? [] : [clockOf(url, time - (before + now()) / 2)]),
     ...(url.startsWith('https:') ? await certificateOf(url, timeoutMs, now) : []),
   ];
 }

@@ -1,5 +1,6 @@
 import type { Command } from '../command.ts';
 import { usageFault } from '../fault.ts';
+import { limitOf } from '../nouns/commands/noun-commands.ts';
 import type { Column } from '../output/table.ts';
 import { inProject } from './policy-scope.ts';
 import { planLines } from './shown-plan.ts';
@@ -13,10 +14,10 @@ const columns: readonly Column[] = [
 export const versions: Command = {
   path: ['policy', 'versions'],
   summary: 'List the documents that were applied, the last one first',
-  options: { '--limit <rows>': 'rows, 100 at most (50)', '--cursor <cursor>': 'continue after this page' },
+  options: { '--limit <n>': 'rows, 1 to 100; default 50', '--cursor <cursor>': 'continue after this page' },
   async run(run, _args, options) {
+    const limit = limitOf(options);
     const { doorward, id } = await inProject(run);
-    const limit = Number(options.text('limit') ?? 50);
     const cursor = options.text('cursor');
     const input = { id, limit, ...(cursor === undefined ? {} : { cursor }) };
     const page = await run.terminal.waiting(doorward.api.policyVersions(input, { signal: run.signal }));

@@ -1,6 +1,6 @@
 import { DoorwardError } from '@doorward/node/client';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { askFor, isDemand, onDemandChange, openDemand, satisfied, type Demand } from './demands.ts';
+import { askFor, isDemand, onDemandChange, openDemand, withDemands, type Demand } from './demands.ts';
 
 const demand = (code: Demand): DoorwardError => new DoorwardError(code, code, { status: 403 });
 const settle = (isSatisfied: boolean): void => openDemand()?.settle(isSatisfied);
@@ -27,21 +27,21 @@ describe('satisfied', () => {
   it('opens nothing for a call that succeeds', async () => {
     const listener = vi.fn();
     const stop = onDemandChange(listener);
-    expect(await satisfied(async () => 'done')).toBe('done');
+    expect(await withDemands(async () => 'done')).toBe('done');
     expect(listener).not.toHaveBeenCalled();
     stop();
   });
 
   it('rejects with another refusal, without a dialog', async () => {
     const error = new DoorwardError('FORBIDDEN', 'no', { status: 403 });
-    await expect(satisfied(() => Promise.reject(error))).rejects.toBe(error);
+    await expect(withDemands(() => Promise.reject(error))).rejects.toBe(error);
     expect(openDemand()).toBeNull();
   });
 
   it('calls once more after the demand, and closes the dialog', async () => {
     const call = vi.fn<() => Promise<string>>().mockRejectedValueOnce(demand('MFA_REQUIRED'));
     call.mockResolvedValueOnce('done');
-    const result = satisfied(call);
+    const result = withDemands(call);
     await vi.waitFor(() => expect(openDemand()?.code).toBe('MFA_REQUIRED'));
     settle(true);
     expect(await result).toBe('done');
@@ -52,7 +52,7 @@ describe('satisfied', () => {
   it('rejects with the demand that the user declined, and does not call again', async () => {
     const error = demand('STEP_UP_REQUIRED');
     const call = vi.fn(() => Promise.reject(error));
-    const result = satisfied(call);
+    const result = withDemands(call);
     await vi.waitFor(() => expect(openDemand()).not.toBeNull());
     settle(false);
     await expect(result).rejects.toBe(error);
@@ -63,7 +63,7 @@ describe('satisfied', () => {
     const second = demand('MFA_REQUIRED');
     const call = vi.fn<() => Promise<never>>().mockRejectedValueOnce(demand('STEP_UP_REQUIRED'));
     call.mockRejectedValueOnce(second);
-    const result = satisfied(call);
+    const result = withDemands(call);
     await vi.waitFor(() => expect(openDemand()).not.toBeNull());
     settle(true);
     await expect(result).rejects.toBe(second);

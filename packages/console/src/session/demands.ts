@@ -44,7 +44,7 @@ export const isDemand = (error: unknown): boolean =>
   error instanceof DoorwardError && demands.includes(error.code);
 
 /** Makes a call. If the service demands something first and the user satisfies it, makes the call once more. */
-export async function satisfied<T>(call: () => Promise<T>): Promise<T> {
+export async function withDemands<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {

@@ -1,7 +1,7 @@
 import { DoorwardError } from '@doorward/node/client';
 import { useTexts } from '../i18n/language.ts';
 import { common } from '../i18n/common.ts';
-import { OtherWays } from './sign-in/other-ways.tsx';
+import { OtherSignInMethods } from './sign-in/other-ways.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 
 /** Shows what went wrong, what to do, and the request id to find it in the log. */
@@ -25,7 +25,7 @@ export function ErrorBox({ error, onRetry }: { readonly error: unknown; readonly
       )}
       {error instanceof DoorwardError && error.code === 'SSO_REQUIRED' && (
         <p>
-          <OtherWays label="organization" />
+          <OtherSignInMethods label="organization" />
         </p>
       )}
       <p className="row">

@@ -1,17 +1,6 @@
 import { readSetting, writeSetting } from '../settings.ts';
 import { sessionState } from './session.ts';
-
-/**
- * The running impersonation of this operator. It contains the id that is needed to end it, but never the token. It is
- * in the storage of the browser, so that every tab shows it, even after the page is reloaded.
- */
-interface RunningImpersonation {
-  readonly id: string;
-  /** The name of the impersonated user. */
-  readonly name: string;
-  readonly until: number;
-  readonly operatorId: string;
-}
+import { impersonationOf, type RunningImpersonation } from './stored-impersonation.ts';
 
 const listeners = new Set<() => void>();
 const notify = (): void => listeners.forEach((listener) => listener());
@@ -43,12 +32,9 @@ export function forgetImpersonation(): void {
 /** Returns the stored text instead of an object, because React compares it with the previous one. */
 export const storedImpersonation = (): string | null => readSetting('impersonation');
 
-/** Parses the stored impersonation. Returns null if there is none, it has expired, or another operator started it. */
-export function runningImpersonation(stored: string | null, now: number): RunningImpersonation | null {
-  if (stored === null) return null;
-  const running = JSON.parse(stored) as RunningImpersonation;
-  return running.operatorId === operatorId() && running.until > now ? running : null;
-}
+/** Returns null if nothing is stored, or what is stored has expired, or another operator started it. */
+export const runningImpersonation = (stored: string | null, now: number): RunningImpersonation | null =>
+  impersonationOf(operatorId(), stored, now);
 
 export function onImpersonationChange(listener: () => void): () => void {
   listeners.add(listener);

@@ -145,12 +145,12 @@ export function acceptTokens({ accessToken, expiresIn, mfaRequired = false }: To
  * Runs work that replaces the refresh cookie, in one tab at a time. The work must not call `renew`, which waits for
  * the same lock. Over plain http browsers have no locks.
  */
-export const inTurn = async <T>(work: () => Promise<T>): Promise<T> =>
+export const withSessionLock = async <T>(work: () => Promise<T>): Promise<T> =>
   'locks' in navigator ? navigator.locks.request(LOCK, work) : work();
 
 /** Requests new tokens with the cookie. If the session has ended, sets the state accordingly instead of throwing. */
 export function renew(): Promise<void> {
-  renewal ??= inTurn(async () => acceptTokens(await publicClient().api.refreshSession({})))
+  renewal ??= withSessionLock(async () => acceptTokens(await publicClient().api.refreshSession({})))
     .catch((error: unknown) => {
       if (error instanceof DoorwardError && (error.status === 401 || error.status === 403)) {
         endSession();
@@ -201,7 +201,7 @@ export function demandSecondFactor(): void {
 export async function signOut(): Promise<void> {
   try {
     const { api } = token ? clientFor(await currentToken()) : publicClient();
-    await inTurn(() => api.logout({}));
+    await withSessionLock(() => api.logout({}));
   } catch {
     // The session is still valid. If the user seemed signed out, the next person at this browser would get the
     // session.
@@ -213,7 +213,7 @@ export async function signOut(): Promise<void> {
 }
 
 /** Returns a function that ends the current session after the same user has signed in again; null without a session. */
-export function formerSession(): (() => Promise<void>) | null {
+export function endFormerSession(): (() => Promise<void>) | null {
   const former = token?.text;
   if (former === undefined) return null;
   // Without cookies, because by then the cookie belongs to the new session.

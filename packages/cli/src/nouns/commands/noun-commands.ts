@@ -8,7 +8,7 @@ import type { Run } from '../../run.ts';
 import { assertCanConfirm } from '../../input/confirm.ts';
 import { makeChange } from '../change.ts';
 import { askOptions, fieldOptions, fieldsText, readFields, secretInput } from '../fields.ts';
-import { findId, findRow, idOfRow, nameOf } from '../find.ts';
+import { findId, findRow, idOfRow, argumentHelp } from '../find.ts';
 import { operationOf, type Page } from '../invoke.ts';
 import { withIds } from '../named-rows.ts';
 import { targetOf, type Noun } from '../noun.ts';
@@ -33,17 +33,21 @@ export const pageOptions = {
   '--sort <field:order>': 'such as name:desc',
 };
 
+/** The number of rows on a page. @throws Fault unless it is 1 to 100 */
+export function limitOf(options: Options): number {
+  const limit = options.text('limit') ?? '50';
+  if (!/^([1-9]\d?|100)$/.test(limit)) throw usageFault('--limit must be 1 to 100.');
+  return Number(limit);
+}
+
 /** Reads the paging options. @throws Fault for an invalid limit or sort order */
 export function pageInput(options: Options): Row {
-  const limit = options.text('limit') ?? '50';
-  if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > 100)
-    throw usageFault('--limit must be 1 to 100.');
   const [cursor, search, sort] = [options.text('cursor'), options.text('search'), options.text('sort')];
   const [sortField, order = 'asc', ...more] = sort?.split(':') ?? [];
   if (more.length > 0 || !/^(asc|desc)$/i.test(order))
     throw usageFault('--sort takes <field>, <field>:asc or <field>:desc.');
   return {
-    limit: Number(limit),
+    limit: limitOf(options),
     ...(cursor === undefined ? {} : { cursor }),
     ...(search === undefined ? {} : { search }),
     ...(sortField === undefined ? {} : { sortField, sortOrder: order.toUpperCase() }),
@@ -78,7 +82,7 @@ async function withRelations<T>({ relations }: Noun, read: (input: Row) => Promi
 }
 
 /** Columns that are shown for a single row: those of the list, and more. */
-const columnsOf = ({ columns, shown = [] }: Noun): readonly Column[] => [...columns, ...shown];
+const columnsOf = ({ columns, detailColumns: shown = [] }: Noun): readonly Column[] => [...columns, ...shown];
 
 /** Adds the members that are derived from the scope, such as the issuer of an app. */
 async function completed({ connection, settings }: Run, { derived }: Noun, row: Row): Promise<Row> {
@@ -89,7 +93,7 @@ async function completed({ connection, settings }: Run, { derived }: Noun, row: 
 const getCommand = (noun: Noun): Command => ({
   path: [noun.word, 'get'],
   summary: `Show one ${noun.singular}`,
-  arguments: { [`<${noun.singular.replace(/^API /, '')}>`]: nameOf(noun) },
+  arguments: { [`<${noun.singular.replace(/^API /, '')}>`]: argumentHelp(noun) },
   async run(run, [name = '']) {
     const row = await findRow(run, await run.connection.inScope(), noun, name);
     run.terminal.record(await completed(run, noun, row), columnsOf(noun));
@@ -130,7 +134,7 @@ const updateCommand = (noun: Noun): Command => ({
   path: [noun.word, 'update'],
   summary: `Change ${oneOf(noun)}`,
   description: fieldsText(noun),
-  arguments: { [`<${noun.singular}>`]: nameOf(noun) },
+  arguments: { [`<${noun.singular}>`]: argumentHelp(noun) },
   options: { ...fieldOptions, ...(noun.asks ? askOptions : {}) },
   async run(run, [name = ''], options) {
     if (!noun.update) return;
@@ -151,7 +155,7 @@ const deleteCommand = (noun: Noun): Command => {
   return {
     path: [noun.word, word],
     summary: `${word === 'remove' ? 'Remove' : 'Delete'} ${oneOf(noun)}, after a question`,
-    arguments: { [`<${noun.singular.replace(/^API /, '')}>`]: nameOf(noun) },
+    arguments: { [`<${noun.singular.replace(/^API /, '')}>`]: argumentHelp(noun) },
     async run(run, [name = '']) {
       if (!noun.delete) return;
       assertCanConfirm(run);

@@ -35,13 +35,9 @@ export function RowChoice({
   } = useRead([field.noun, scope, 'choices', search, useLanguage()], (api) =>
     field.source(api, { ...targetOf(scope), ...(search.length > 1 ? { search } : {}) }, can),
   );
-  const chosen: readonly string[] = Array.isArray(value)
-    ? (value as string[])
-    : typeof value === 'string'
-      ? [value]
-      : [];
+  const chosen = idsOf(value);
   // Rows that were chosen when the form opened come first, so that they aren't hidden far down in a long list.
-  const wasChosen = (id: string): boolean => Array.isArray(start) && start.includes(id);
+  const wasChosen = (id: string): boolean => idsOf(start).includes(id);
   const rows = [...data.filter(({ id }) => wasChosen(id)), ...data.filter(({ id }) => !wasChosen(id))];
   const isFolded = ({ id, isBuiltIn = false }: Choice): boolean => isBuiltIn && !wasChosen(id);
   const own = rows.filter((row) => !isFolded(row));
@@ -98,6 +94,10 @@ export function RowChoice({
     </fieldset>
   );
 }
+
+/** The value of a list field, or the value of a field for one row as a list. */
+const idsOf = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? (value as string[]) : typeof value === 'string' ? [value] : [];
 
 /** A checkbox or radio button, labeled with the name of the row. The text below is its accessible description. */
 function OneChoice({

@@ -12,7 +12,7 @@ import { canOf } from '../../scopes/held.ts';
 import { useRights, useScope } from '../../scopes/use-scope.ts';
 import { Failure, Forbidden } from '../../scopes/failure.tsx';
 import { Empty, Skeleton } from '../../ui/states.tsx';
-import { HeldPermissions } from './held-permissions.tsx';
+import { EffectivePermissions } from './held-permissions.tsx';
 import { readNames, readUsers } from './user-names.ts';
 import { mayDoTexts } from './may-do-texts.ts';
 import { VisiblePages } from './visible-pages.tsx';
@@ -26,7 +26,7 @@ export default function MayDoPage() {
   const rights = useRights(scope);
   const { row: userId } = useParams({ strict: false });
   if (rights.isLoading) return <Skeleton />;
-  if (rights.error) return <Failure error={rights.error} />;
+  if (rights.error) return <Failure error={rights.error} onRetry={rights.readAgain} />;
   if (!rights.can('Authorization:Check')) return <Forbidden permission="Authorization:Check" />;
   if (userId !== undefined) return <ViewOf key={userId} userId={userId} />;
   return (
@@ -125,7 +125,7 @@ function ViewOf({ userId }: { readonly userId: string }) {
       ) : (
         <>
           <VisiblePages can={canOf(data.permissions)} />
-          <HeldPermissions permissions={data.permissions} userId={userId} />
+          <EffectivePermissions permissions={data.permissions} userId={userId} />
         </>
       )}
     </>

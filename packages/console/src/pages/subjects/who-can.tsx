@@ -5,7 +5,7 @@ import { useTexts } from '../../i18n/language.ts';
 import { useRights, useScope } from '../../scopes/use-scope.ts';
 import { Failure, Forbidden } from '../../scopes/failure.tsx';
 import { Empty, Skeleton } from '../../ui/states.tsx';
-import type { Thing } from '../why/question.ts';
+import type { Attributes } from '../why/question.ts';
 import { AllowedUsers } from './allowed-users.tsx';
 import type { PermissionPair } from '../why/permission-fields.tsx';
 import { WhoCanForm } from './who-can-form.tsx';
@@ -21,15 +21,15 @@ export default function WhoCanPage() {
   const rights = useRights(scope);
   const navigate = useNavigate();
   const { resource = '', action = '' } = useSearch({ strict: false });
-  const [thing, setThing] = useState<Thing | null>(null);
+  const [thing, setThing] = useState<Attributes | null>(null);
   /** Increases with each question, so that the same question can be asked again. */
   const [round, setRound] = useState(0);
 
   if (rights.isLoading) return <Skeleton />;
-  if (rights.error) return <Failure error={rights.error} />;
+  if (rights.error) return <Failure error={rights.error} onRetry={rights.readAgain} />;
   for (const permission of ['Authorization:Check', 'User:Query'])
     if (!rights.can(permission)) return <Forbidden permission={permission} />;
-  const ask = (permission: PermissionPair, attributes: Thing | null): void => {
+  const ask = (permission: PermissionPair, attributes: Attributes | null): void => {
     setThing(attributes);
     setRound((before) => before + 1);
     void navigate({ to: '.', search: { ...permission }, replace: true });

@@ -47,7 +47,7 @@ function here(): string {
 }
 
 /** A link to the sign-in pages of the service, which redirect back to this page. */
-export function OtherWays({
+export function OtherSignInMethods({
   label,
   email,
 }: {

@@ -2,7 +2,14 @@ import { useMutation } from '@tanstack/react-query';
 import { useTexts, type Texts } from '../../i18n/language.ts';
 import { ErrorBox } from '../error-box.tsx';
 import { askForPasskey, hasPasskeys } from './passkey.ts';
-import { acceptTokens, formerSession, inTurn, noteSignIn, publicClient, withProof } from '../session.ts';
+import {
+  acceptTokens,
+  endFormerSession,
+  withSessionLock,
+  noteSignIn,
+  publicClient,
+  withProof,
+} from '../session.ts';
 
 const texts: Texts<{ readonly signIn: string; readonly confirm: string }> = {
   en: { signIn: 'Sign in with a passkey', confirm: 'Confirm with a passkey' },
@@ -34,15 +41,15 @@ type Act = 'signIn' | 'confirm';
 
 const acts: Readonly<Record<Act, () => Promise<void>>> = {
   async signIn() {
-    const endFormer = formerSession();
+    const endFormer = endFormerSession();
     const passkey = await answer();
-    await inTurn(async () => acceptTokens(await publicClient().api.signInWithPasskey(passkey)));
+    await withSessionLock(async () => acceptTokens(await publicClient().api.signInWithPasskey(passkey)));
     noteSignIn();
     void endFormer?.();
   },
   async confirm() {
     const passkey = await answer();
-    acceptTokens(await withProof((api) => inTurn(() => api.verifyMfa({ passkey }))));
+    acceptTokens(await withProof((api) => withSessionLock(() => api.verifyMfa({ passkey }))));
   },
 };
 

@@ -4,7 +4,7 @@ import { useTexts } from '../../i18n/language.ts';
 import { ErrorBox } from '../error-box.tsx';
 import { Field } from '../../ui/field.tsx';
 import { PasskeyButton } from './passkey-button.tsx';
-import { acceptTokens, inTurn, isRefused, withProof } from '../session.ts';
+import { acceptTokens, withSessionLock, isRefused, withProof } from '../session.ts';
 import { sessionTexts } from '../session-texts.ts';
 
 /** Asks for a code from the authenticator app, a recovery code, or a passkey. */
@@ -15,7 +15,7 @@ export function SecondFactor({ onDone }: { readonly onDone: () => void }) {
     mutationFn: async () => {
       const text = code.trim();
       const proof = /^(?:\d *){6}$/.test(text) ? { code: text } : { recoveryCode: text };
-      acceptTokens(await withProof((api) => inTurn(() => api.verifyMfa(proof))));
+      acceptTokens(await withProof((api) => withSessionLock(() => api.verifyMfa(proof))));
     },
     onSuccess: onDone,
     meta: { isProof: true },

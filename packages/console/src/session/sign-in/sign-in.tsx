@@ -4,9 +4,16 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useTexts } from '../../i18n/language.ts';
 import { ErrorBox } from '../error-box.tsx';
 import { Field } from '../../ui/field.tsx';
-import { FailedSignIn, OtherWays } from './other-ways.tsx';
+import { FailedSignIn, OtherSignInMethods } from './other-ways.tsx';
 import { PasskeyButton } from './passkey-button.tsx';
-import { acceptTokens, formerSession, inTurn, isRefused, noteSignIn, publicClient } from '../session.ts';
+import {
+  acceptTokens,
+  endFormerSession,
+  withSessionLock,
+  isRefused,
+  noteSignIn,
+  publicClient,
+} from '../session.ts';
 import { sessionTexts } from '../session-texts.ts';
 
 type Mode = 'signIn' | 'register' | 'reset';
@@ -31,8 +38,8 @@ export function SignIn({
   const [notice, setNotice] = useState<string | null>(null);
   const act = useMutation({
     mutationFn: async () => {
-      const endFormer = formerSession();
-      const result = await inTurn(() => acts[mode](publicClient().api, { email, password, name }));
+      const endFormer = endFormerSession();
+      const result = await withSessionLock(() => acts[mode](publicClient().api, { email, password, name }));
       if (result === 'signedIn') void endFormer?.();
       return result;
     },
@@ -125,7 +132,7 @@ export function SignIn({
       {mode === 'signIn' && <PasskeyButton act="signIn" {...(onDone && { onDone })} />}
       {mode === 'signIn' && (
         <p>
-          <OtherWays label="any" email={email} />
+          <OtherSignInMethods label="any" email={email} />
         </p>
       )}
       {!isAgain && (

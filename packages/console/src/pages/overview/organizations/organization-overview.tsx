@@ -48,7 +48,7 @@ export function OrganizationOverview({ scope: { id } }: { readonly scope: Scope 
     { isEnabled: can('OrganizationMember:Query') },
   );
   if (!data && (rights.error ?? error))
-    return <Failure error={rights.error ?? error} onRetry={() => refetch()} />;
+    return <Failure error={rights.error ?? error} onRetry={rights.error ? rights.readAgain : refetch} />;
   if (!rights.isLoading && !can('Organization:Query')) return <Forbidden permission="Organization:Query" />;
   if (!data) return <Skeleton />;
   return (

@@ -31,7 +31,7 @@ export function ProjectOverview({ scope }: { readonly scope: Scope }) {
   );
   const owner = ownerOf(scope);
   if (!data && (rights.error ?? error))
-    return <Failure error={rights.error ?? error} onRetry={() => refetch()} />;
+    return <Failure error={rights.error ?? error} onRetry={rights.error ? rights.readAgain : refetch} />;
   if (!rights.isLoading && !can('Project:Query'))
     return owner?.tenant === 'organization' ? (
       <GrantedOverview scope={scope} can={can} />
