@@ -1,6 +1,6 @@
 import { check } from './access/check.ts';
 import { explain } from './access/explain.ts';
-import { heldPermissions } from './access/permissions.ts';
+import { effectivePermissions } from './access/permissions.ts';
 import { whoCan } from './access/who-can.ts';
 import { eventsTail } from './audit/events-tail.ts';
 import { auditExport } from './audit/export.ts';
@@ -35,7 +35,7 @@ const underivedCommands: readonly Command[] = [
 /** All commands, in the order in which the help lists them. */
 export const commands: readonly Command[] = [
   ...[login, logout, whoami, ...profileCommands],
-  ...[check, explain, whoCan, heldPermissions],
+  ...[check, explain, whoCan, effectivePermissions],
   ...policyCommands,
   ...allNouns.flatMap((noun) => [
     ...commandsOf(noun),

@@ -2,7 +2,7 @@
 export const exitCodes = {
   done: 0,
   /** The command worked, and its result is negative: access refused, a check failed, or a log not proven. */
-  no: 1,
+  negative: 1,
   usage: 2,
   notSignedIn: 3,
   forbidden: 4,

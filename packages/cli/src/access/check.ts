@@ -18,11 +18,11 @@ export const check: Command = {
     const { connection, terminal } = run;
     const asked = permissionOf(permission);
     const context = await contextOf(run, options);
-    const doorward = await connection.questions();
+    const doorward = await connection.decisions();
     const decision = await doorward.check(await subjectOf(doorward, subject), asked, context);
     const { authorized, reason } = decision;
     const word = authorized ? terminal.paint('allowed', 32) : terminal.paint('refused', 31);
     terminal.answer(`${word} ${reason} ${visible(asked)}`, decision);
-    return authorized ? exitCodes.done : exitCodes.no;
+    return authorized ? exitCodes.done : exitCodes.negative;
   },
 };

@@ -17,14 +17,14 @@ export const explain: Command = {
     const { connection, terminal } = run;
     const asked = permissionOf(permission);
     const context = await contextOf(run, options);
-    const doorward = await connection.questions();
+    const doorward = await connection.decisions();
     const decision = await doorward.explain(await subjectOf(doorward, subject), asked, context);
     if (terminal.isJson) terminal.json(decision);
     else {
       terminal.raw(`${decision.authorized ? 'allowed' : 'refused'} ${decision.reason} ${visible(asked)}`);
       for (const line of await explanationLines(doorward, decision)) terminal.raw(line);
     }
-    return decision.authorized ? exitCodes.done : exitCodes.no;
+    return decision.authorized ? exitCodes.done : exitCodes.negative;
   },
 };
 

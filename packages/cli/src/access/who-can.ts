@@ -19,7 +19,7 @@ export const whoCan: Command = {
     const { connection, terminal, signal } = run;
     const asked = permissionOf(permission);
     const context = await contextOf(run, options);
-    const doorward = await connection.questions();
+    const doorward = await connection.decisions();
     const items = [];
     for await (const item of doorward.whoCan(asked, context, { signal })) items.push({ ...item });
     terminal.list(items, columns, null);

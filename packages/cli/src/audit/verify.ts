@@ -33,7 +33,7 @@ export const auditVerify: Command = {
       ? badLines(fault)
       : chains.map((chain) => goodLine(chain, filtered, readCheckpoint !== undefined));
     run.terminal.answer(lines.join('\n'), { proven: fault === null, fault, chains });
-    return fault ? exitCodes.no : exitCodes.done;
+    return fault ? exitCodes.negative : exitCodes.done;
   },
 };
 

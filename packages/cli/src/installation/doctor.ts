@@ -32,7 +32,7 @@ export const doctor: Command = {
     const work = url === undefined ? lookInside(run, options) : fromOutside(run, serviceUrl(url));
     const checks = await run.terminal.waiting(work);
     run.terminal.answer(linesOf(run, checks).join('\n'), { checks });
-    return checks.some(({ status }) => status === 'fail') ? exitCodes.no : exitCodes.done;
+    return checks.some(({ status }) => status === 'fail') ? exitCodes.negative : exitCodes.done;
   },
 };
 

@@ -30,6 +30,6 @@ export const migrate: Command = {
       `${report.migrations.length - pending} applied, ${pending} pending${report.unknown > 0 ? `, ${report.unknown} of a newer version` : ''}`,
     ];
     run.terminal.answer(lines.join('\n'), report);
-    return checks && pending > 0 ? exitCodes.no : exitCodes.done;
+    return checks && pending > 0 ? exitCodes.negative : exitCodes.done;
   },
 };

@@ -8,7 +8,7 @@ import { operationOf } from './invoke.ts';
 import { targetOf, type Noun } from './noun.ts';
 
 /** Describes the argument that names a row, for the help. */
-export const nameOf = ({ singular, namedBy }: Noun): string =>
+export const argumentHelp = ({ singular, namedBy }: Noun): string =>
   namedBy === undefined
     ? `id of the ${singular}`
     : `id of the ${singular}, or its ${typeof namedBy === 'string' ? wordOf(namedBy) : 'address'}`;

@@ -15,7 +15,7 @@ type WithDryRun<N extends OperationName> = N extends OperationName
   : never;
 
 /** Operations that can show their impact in a dry run. */
-type Foreseeable = WithDryRun<OperationName>;
+type HasDryRun = WithDryRun<OperationName>;
 
 /** A change. Created with `foreseen` if its operation can show its impact in a dry run, otherwise with `plain`. */
 export interface Change<N extends OperationName = OperationName> {
@@ -24,9 +24,9 @@ export interface Change<N extends OperationName = OperationName> {
 }
 
 /** Creates a change whose operation takes `dryRun`. */
-export const foreseen = <N extends Foreseeable>(operation: N): Change<N> => ({ operation, hasImpact: true });
+export const withDryRun = <N extends HasDryRun>(operation: N): Change<N> => ({ operation, hasImpact: true });
 /** Creates a change whose operation has no `dryRun`. */
-export const plain = <N extends Exclude<OperationName, Foreseeable>>(operation: N): Change<N> => ({
+export const withoutDryRun = <N extends Exclude<OperationName, HasDryRun>>(operation: N): Change<N> => ({
   operation,
   hasImpact: false,
 });
@@ -46,7 +46,7 @@ interface NounParts {
   readonly deleteWord?: string;
   readonly columns: readonly Column[];
   /** Columns that are shown for a single row but not in lists. */
-  readonly shown?: readonly Column[];
+  readonly detailColumns?: readonly Column[];
   /** Computes members of a single row from its scope and the URL of the service. */
   readonly derived?: (scope: Scope, url: string) => Row;
   /** Related rows that lists include, if the caller may read them. */
@@ -75,7 +75,7 @@ export interface Noun extends NounParts {
 }
 
 /** Adds the fields that the operations of a noun take. */
-export function noun(parts: NounParts): Noun {
+export function defineNoun(parts: NounParts): Noun {
   const { create, update, asks } = parts;
   const operations = [create, update].flatMap((change) => change?.operation ?? []);
   const all = operations.flatMap((operation) => Object.entries(inputFields[operation] ?? {}));

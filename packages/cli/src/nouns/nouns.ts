@@ -1,6 +1,6 @@
 import type { Scope } from '@doorward/node';
 import type { Row } from '../output/table.ts';
-import { foreseen, noun, plain, type Noun } from './noun.ts';
+import { withDryRun, defineNoun, withoutDryRun, type Noun } from './noun.ts';
 
 /*
  * The nouns that can be listed, shown and changed. noun-commands.ts derives their commands, and their fields follow
@@ -21,13 +21,13 @@ function issuerOf({ tenant, id }: Scope, url: string): string | null {
   return `${url}/${tenant === 'accountProject' ? 'acc' : 'org'}/${owner}/prj/${project}`;
 }
 
-export const keys = noun({
+export const keys = defineNoun({
   word: 'keys',
   singular: 'API key',
   summary: 'API keys',
   list: 'apiKeys',
   get: 'apiKey',
-  delete: plain('deleteApiKey'),
+  delete: withoutDryRun('deleteApiKey'),
   columns: [
     id,
     { name: 'name' },
@@ -41,14 +41,14 @@ export const keys = noun({
   relations: ['role'],
 });
 
-export const users = noun({
+export const users = defineNoun({
   word: 'users',
   singular: 'user',
   summary: 'Users of the scope',
   list: 'users',
   get: 'user',
-  create: foreseen('createUser'),
-  delete: foreseen('deleteUser'),
+  create: withDryRun('createUser'),
+  delete: withDryRun('deleteUser'),
   deleteWord: 'remove',
   columns: [
     id,
@@ -61,15 +61,15 @@ export const users = noun({
   namedBy: 'email',
 });
 
-export const webhooks = noun({
+export const webhooks = defineNoun({
   word: 'webhooks',
   singular: 'webhook',
   summary: 'Webhooks of a project',
   list: 'webhookSubscriptions',
   get: 'webhookSubscription',
-  create: plain('createWebhookSubscription'),
-  update: plain('updateWebhookSubscription'),
-  delete: plain('deleteWebhookSubscription'),
+  create: withoutDryRun('createWebhookSubscription'),
+  update: withoutDryRun('updateWebhookSubscription'),
+  delete: withoutDryRun('deleteWebhookSubscription'),
   columns: [
     id,
     { name: 'name' },
@@ -81,30 +81,30 @@ export const webhooks = noun({
   secret: 'secret',
 });
 
-const organizations = noun({
+const organizations = defineNoun({
   word: 'orgs',
   singular: 'organization',
   summary: 'Organizations',
   list: 'organizations',
   get: 'organization',
-  create: plain('createOrganization'),
-  update: plain('updateOrganization'),
-  delete: plain('deleteOrganization'),
+  create: withoutDryRun('createOrganization'),
+  update: withoutDryRun('updateOrganization'),
+  delete: withoutDryRun('deleteOrganization'),
   columns: [id, { name: 'name' }, { name: 'slug' }, created],
   namedBy: 'slug',
   isLarge: true,
   ownScope: 'organization',
 });
 
-const projects = noun({
+const projects = defineNoun({
   word: 'projects',
   singular: 'project',
   summary: 'Projects of an account or organization',
   list: 'projects',
   get: 'project',
-  create: plain('createProject'),
-  update: plain('updateProject'),
-  delete: plain('deleteProject'),
+  create: withoutDryRun('createProject'),
+  update: withoutDryRun('updateProject'),
+  delete: withoutDryRun('deleteProject'),
   columns: [
     id,
     { name: 'name' },
@@ -120,13 +120,13 @@ const projects = noun({
   isLarge: true,
 });
 
-const members = noun({
+const members = defineNoun({
   word: 'members',
   singular: 'member',
   summary: 'Members of an organization',
   list: 'organizationMembers',
-  update: foreseen('updateOrganizationMember'),
-  delete: foreseen('removeOrganizationMember'),
+  update: withDryRun('updateOrganizationMember'),
+  delete: withDryRun('removeOrganizationMember'),
   columns: [
     { name: 'user', of: member('user', 'id'), kind: 'id' },
     { name: 'name', of: member('user', 'name') },
@@ -139,13 +139,13 @@ const members = noun({
   idOf: (row) => String(member('user', 'id')(row)),
 });
 
-export const domains = noun({
+export const domains = defineNoun({
   word: 'domains',
   singular: 'domain',
   summary: 'Domains of mail addresses of an organization',
   list: 'organizationDomains',
-  create: plain('createOrganizationDomain'),
-  delete: plain('deleteOrganizationDomain'),
+  create: withoutDryRun('createOrganizationDomain'),
+  delete: withoutDryRun('deleteOrganizationDomain'),
   columns: [
     id,
     { name: 'domain' },
@@ -156,15 +156,15 @@ export const domains = noun({
   namedBy: 'domain',
 });
 
-export const connections = noun({
+export const connections = defineNoun({
   word: 'connections',
   singular: 'connection',
   summary: 'Identity providers of an organization',
   list: 'organizationConnections',
   get: 'organizationConnection',
-  create: plain('createOrganizationConnection'),
-  update: plain('updateOrganizationConnection'),
-  delete: plain('deleteOrganizationConnection'),
+  create: withoutDryRun('createOrganizationConnection'),
+  update: withoutDryRun('updateOrganizationConnection'),
+  delete: withoutDryRun('deleteOrganizationConnection'),
   columns: [
     id,
     { name: 'name' },
@@ -178,41 +178,41 @@ export const connections = noun({
   asks: { member: 'clientSecret', label: 'Client secret' },
 });
 
-const roles = noun({
+const roles = defineNoun({
   word: 'roles',
   singular: 'role',
   summary: 'Roles',
   list: 'roles',
   get: 'role',
-  create: foreseen('createRole'),
-  update: foreseen('updateRole'),
-  delete: foreseen('deleteRole'),
+  create: withDryRun('createRole'),
+  update: withDryRun('updateRole'),
+  delete: withDryRun('deleteRole'),
   columns: [id, { name: 'name' }, { name: 'built-in', of: 'isSystem' }, { name: 'description' }],
   namedBy: 'name',
 });
 
-const groups = noun({
+const groups = defineNoun({
   word: 'groups',
   singular: 'group',
   summary: 'Groups of permissions',
   list: 'groups',
   get: 'group',
-  create: foreseen('createGroup'),
-  update: foreseen('updateGroup'),
-  delete: foreseen('deleteGroup'),
+  create: withDryRun('createGroup'),
+  update: withDryRun('updateGroup'),
+  delete: withDryRun('deleteGroup'),
   columns: [id, { name: 'name' }, { name: 'built-in', of: 'isSystem' }, { name: 'description' }],
   namedBy: 'name',
 });
 
-const permissions = noun({
+const permissions = defineNoun({
   word: 'permissions',
   singular: 'permission',
   summary: 'Permissions',
   list: 'permissions',
   get: 'permission',
-  create: foreseen('createPermission'),
-  update: foreseen('updatePermission'),
-  delete: foreseen('deletePermission'),
+  create: withDryRun('createPermission'),
+  update: withDryRun('updatePermission'),
+  delete: withDryRun('deletePermission'),
   columns: [
     id,
     { name: 'permission', of: (row) => joined(member('resource', 'slug')(row), row['action']) },
@@ -222,28 +222,28 @@ const permissions = noun({
   namedBy: 'name',
 });
 
-const resources = noun({
+const resources = defineNoun({
   word: 'resources',
   singular: 'resource',
   summary: 'Resources of a project, with their actions',
   list: 'resources',
   get: 'resource',
-  create: plain('createResource'),
-  update: plain('updateResource'),
-  delete: plain('deleteResource'),
+  create: withoutDryRun('createResource'),
+  update: withoutDryRun('updateResource'),
+  delete: withoutDryRun('deleteResource'),
   columns: [id, { name: 'slug' }, { name: 'name' }, { name: 'actions' }, { name: 'active', of: 'isActive' }],
   namedBy: 'slug',
 });
 
-const apps = noun({
+const apps = defineNoun({
   word: 'apps',
   singular: 'app',
   summary: 'Apps of a project, to which people sign in',
   list: 'projectApps',
   get: 'projectApp',
-  create: plain('createProjectApp'),
-  update: plain('updateProjectApp'),
-  delete: plain('deleteProjectApp'),
+  create: withoutDryRun('createProjectApp'),
+  update: withoutDryRun('updateProjectApp'),
+  delete: withoutDryRun('deleteProjectApp'),
   columns: [
     id,
     { name: 'name' },
@@ -251,7 +251,7 @@ const apps = noun({
     { name: 'confidential' },
     created,
   ],
-  shown: [{ name: 'issuer', kind: 'id' }],
+  detailColumns: [{ name: 'issuer', kind: 'id' }],
   derived: (scope, url) => ({ issuer: issuerOf(scope, url) }),
   namedBy: 'name',
   secret: 'clientSecret',

@@ -4,7 +4,7 @@ import type { Options } from '../settings/options.ts';
 import { usageFault } from '../fault.ts';
 import { assertCanConfirm } from '../input/confirm.ts';
 import { makeChange } from '../nouns/change.ts';
-import { plain } from '../nouns/noun.ts';
+import { withoutDryRun } from '../nouns/noun.ts';
 import { environmentOptions } from '../installation/service-environment.ts';
 import type { Row } from '../output/table.ts';
 import type { Run } from '../run.ts';
@@ -84,7 +84,7 @@ const add: Command = {
         const doorward = await inInstallation(run);
         const roleId = await roleIdOf(doorward, options.text('role') ?? 'operator', run.signal);
         return makeChange(run, doorward, {
-          change: plain('createOperator'),
+          change: withoutDryRun('createOperator'),
           input: { email, roleId, reason },
         });
       },
@@ -119,7 +119,7 @@ async function removeOverApi(run: Run, options: Options, named: string): Promise
   );
   if (!match) throw usageFault('No operator has this address or id.', 'doorward operator list');
   const removed = await makeChange(run, doorward, {
-    change: plain('deleteOperator'),
+    change: withoutDryRun('deleteOperator'),
     input: { userId: match.userId, reason },
     question: `Remove the operator ${match.name}?`,
   });

@@ -15,7 +15,11 @@ export const secretsOption = {
  * the secrets is opened before they exist.
  * @throws Fault if that file exists: it is never overwritten
  */
-export async function applied(run: Run, options: Options, send: () => Promise<Applied>): Promise<void> {
+export async function applyAndReport(
+  run: Run,
+  options: Options,
+  send: () => Promise<Applied>,
+): Promise<void> {
   const path = options.text('secretsOut');
   const file = path === undefined ? null : await openNewFile(run, path);
   const answer = await run.terminal.waiting(send()).catch(async (error: unknown) => {

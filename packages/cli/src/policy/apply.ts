@@ -4,10 +4,10 @@ import type { Options } from '../settings/options.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { assertCanConfirm, confirm } from '../input/confirm.ts';
 import type { Run } from '../run.ts';
-import { applied, secretsOption } from './applied.ts';
-import { allowDeleteOption, fileArgument, planned, readPlanFile } from './plan.ts';
+import { applyAndReport, secretsOption } from './applied.ts';
+import { allowDeleteOption, fileArgument, planDocument, readPlanFile } from './plan.ts';
 import { DEFAULT_FILE } from './policy-file.ts';
-import { inProject, withPlaces } from './policy-scope.ts';
+import { inProject, withPositions } from './policy-scope.ts';
 import { isRefused, planLines, type Plan } from './shown-plan.ts';
 
 export const messageOption = { '-m, --message <text>': 'why, for the list of versions' };
@@ -25,9 +25,9 @@ export const apply: Command = {
     const isPlan = path.endsWith('.json') && (await isPlanFile(run, path));
     const file = isPlan
       ? { ...(await readPlanFile(run, path)), placeOf: () => undefined }
-      : await planned(run, path, options);
-    show(run, file.plan);
-    if (run.flags.dryRun) return isRefused(file.plan) ? exitCodes.no : exitCodes.done;
+      : await planDocument(run, path, options);
+    showPlan(run, file.plan);
+    if (run.flags.dryRun) return isRefused(file.plan) ? exitCodes.negative : exitCodes.done;
     // A plan without row changes is applied too: the tests or the mode of the document may differ.
     if (file.plan.changes.length > 0) await confirmPlan(run, file.plan);
     const { doorward, id } = await inProject(run, { changes: true });
@@ -38,10 +38,12 @@ export const apply: Command = {
       ifVersion: version,
       planHash,
       allowDelete: file.allowDelete,
-      ...said(options, run),
+      ...versionNote(options, run),
     };
     const call = { signal: run.signal, idempotencyKey: randomUUID() };
-    await applied(run, options, () => withPlaces(file.placeOf, doorward.api.applyPolicy(input, call)));
+    await applyAndReport(run, options, () =>
+      withPositions(file.placeOf, doorward.api.applyPolicy(input, call)),
+    );
     return exitCodes.done;
   },
 };
@@ -54,7 +56,7 @@ async function isPlanFile(run: Run, path: string): Promise<boolean> {
 }
 
 /** Shows a plan on stderr, because stdout is for the result: the new version. */
-export function show({ terminal }: Run, plan: Plan): void {
+export function showPlan({ terminal }: Run, plan: Plan): void {
   terminal.note(planLines(plan, terminal).join('\n'));
 }
 
@@ -65,7 +67,7 @@ export async function confirmPlan(run: Run, { changes }: Plan): Promise<void> {
   await confirm(run, 'Apply this plan?', isLarge ? `delete ${deletions}` : undefined);
 }
 
-export function said(options: Options, { env }: Run): { message?: string; source?: object } {
+export function versionNote(options: Options, { env }: Run): { message?: string; source?: object } {
   const message = options.text('message');
   const { GITHUB_REPOSITORY: repository, GITHUB_SHA: commit } = env;
   return {

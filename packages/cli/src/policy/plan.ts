@@ -6,7 +6,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { usageFault } from '../fault.ts';
 import type { Run } from '../run.ts';
 import { DEFAULT_FILE, readPolicy, type PolicyFile } from './policy-file.ts';
-import { inProject, withPlaces } from './policy-scope.ts';
+import { inProject, withPositions } from './policy-scope.ts';
 import { hasChanges, isRefused, planLines, planMarkdown, type Plan } from './shown-plan.ts';
 
 export const fileArgument = { '[file]': `the policy document; ${DEFAULT_FILE} if left out` };
@@ -26,7 +26,7 @@ export const plan: Command = {
   },
   examples: ['doorward policy plan', 'doorward policy plan policy.yaml -o plan.json'],
   async run(run, [path = DEFAULT_FILE], options) {
-    const { plan: shown, policy, allowDelete } = await planned(run, path, options);
+    const { plan: shown, policy, allowDelete } = await planDocument(run, path, options);
     const out = options.text('out');
     const file: PlanFile = { plan: shown, policy, allowDelete };
     if (out !== undefined) await writeFile(resolve(run.cwd, out), `${JSON.stringify(file, null, 2)}\n`);
@@ -34,7 +34,7 @@ export const plan: Command = {
     if (markdown !== undefined)
       await writeFile(resolve(run.cwd, markdown), planMarkdown(shown), { flag: 'a' });
     run.terminal.answer(planLines(shown, run.terminal).join('\n'), shown);
-    if (isRefused(shown)) return exitCodes.no;
+    if (isRefused(shown)) return exitCodes.negative;
     return options.flag('detailedExitcode') && hasChanges(shown) ? exitCodes.changes : exitCodes.done;
   },
 };
@@ -47,7 +47,7 @@ interface PlanFile {
 }
 
 /** Plans a document. `placeOf` finds where its rows are written. */
-export async function planned(
+export async function planDocument(
   run: Run,
   path: string,
   options: Options,
@@ -56,7 +56,7 @@ export async function planned(
   const { doorward, id } = await inProject(run);
   const allowDelete = options.flag('allowDelete');
   const input = { id, policy, allowDelete };
-  const answer = withPlaces(placeOf, doorward.api.planPolicy(input, { signal: run.signal }));
+  const answer = withPositions(placeOf, doorward.api.planPolicy(input, { signal: run.signal }));
   return { plan: await run.terminal.waiting(answer), policy, allowDelete, placeOf };
 }
 

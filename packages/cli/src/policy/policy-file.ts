@@ -2,7 +2,7 @@ import { readdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { usageFault } from '../fault.ts';
 import type { Run } from '../run.ts';
-import { filled } from './variables.ts';
+import { withVariables } from './variables.ts';
 import { readYaml, type YamlFile } from './yaml/read-yaml.ts';
 
 /** A policy document, joined from its files, with environment variables filled in. */
@@ -43,7 +43,7 @@ export async function readPolicy({ env, cwd }: Pick<Run, 'env' | 'cwd'>, path: s
     }
   }
   const find = (name: string) => placeOf(name, parts, origins);
-  return { policy: filled(policy, env, find) as Value, placeOf: find };
+  return { policy: withVariables(policy, env, find) as Value, placeOf: find };
 }
 
 interface Reading {

@@ -20,7 +20,7 @@ export async function inProject(
 }
 
 /** Adds file, line and column to the paths in the error of a refused document. */
-export async function withPlaces<T>(placeOf: PolicyFile['placeOf'], work: Promise<T>): Promise<T> {
+export async function withPositions<T>(placeOf: PolicyFile['placeOf'], work: Promise<T>): Promise<T> {
   return work.catch((error: unknown) => {
     const { details } = error as { readonly details?: readonly { readonly path: string }[] };
     if (Array.isArray(details)) {

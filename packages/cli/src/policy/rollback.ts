@@ -3,8 +3,8 @@ import type { Command } from '../command.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { usageFault } from '../fault.ts';
 import { assertCanConfirm } from '../input/confirm.ts';
-import { confirmPlan, messageOption, said, show } from './apply.ts';
-import { applied, secretsOption } from './applied.ts';
+import { confirmPlan, messageOption, versionNote, showPlan } from './apply.ts';
+import { applyAndReport, secretsOption } from './applied.ts';
 import { allowDeleteOption } from './plan.ts';
 import { inProject } from './policy-scope.ts';
 import { isRefused } from './shown-plan.ts';
@@ -24,13 +24,13 @@ export const rollback: Command = {
     const plan = await run.terminal.waiting(
       doorward.api.planPolicy({ id, number, allowDelete }, { signal: run.signal }),
     );
-    show(run, plan);
-    if (run.flags.dryRun) return isRefused(plan) ? exitCodes.no : exitCodes.done;
+    showPlan(run, plan);
+    if (run.flags.dryRun) return isRefused(plan) ? exitCodes.negative : exitCodes.done;
     if (plan.changes.length > 0) await confirmPlan(run, plan);
     const { version: ifVersion, planHash } = plan;
-    const input = { id, number, ifVersion, planHash, allowDelete, ...said(options, run) };
+    const input = { id, number, ifVersion, planHash, allowDelete, ...versionNote(options, run) };
     const call = { signal: run.signal, idempotencyKey: randomUUID() };
-    await applied(run, options, () => doorward.api.rollbackPolicy(input, call));
+    await applyAndReport(run, options, () => doorward.api.rollbackPolicy(input, call));
     return exitCodes.done;
   },
 };

@@ -7,13 +7,13 @@ type PlaceOf = (path: string) => string | undefined;
  * Replaces `${NAME}` in values with the environment variable. Keys and `$${` stay unchanged. The service reads `$${`
  * as `${` and refuses a plain `${NAME}`, so it never applies a document whose variables weren't filled in.
  */
-export function filled(value: unknown, env: Env, placeOf: PlaceOf, path = 'policy'): unknown {
+export function withVariables(value: unknown, env: Env, placeOf: PlaceOf, path = 'policy'): unknown {
   if (typeof value === 'string') return fill(value, env, () => placeOf(path));
   if (typeof value !== 'object' || value === null) return value;
   const at = (key: string | number) => `${path}.${key}`;
-  if (Array.isArray(value)) return value.map((item, index) => filled(item, env, placeOf, at(index)));
+  if (Array.isArray(value)) return value.map((item, index) => withVariables(item, env, placeOf, at(index)));
   return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [key, filled(inner, env, placeOf, at(key))]),
+    Object.entries(value).map(([key, inner]) => [key, withVariables(inner, env, placeOf, at(key))]),
   );
 }
 

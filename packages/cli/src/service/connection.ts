@@ -82,7 +82,7 @@ export class Connection {
    * Returns a client that can also ask for decisions, in the scope of this run. Its code takes a tenth of a second to
    * load, so only commands that need decisions use it.
    */
-  async questions(): Promise<Doorward> {
+  async decisions(): Promise<Doorward> {
     const { createDoorward } = await import('@doorward/node');
     return createDoorward(await this.#options({ scope: await this.scope() }));
   }

@@ -1,5 +1,5 @@
 import type { Command } from '../command.ts';
-import { heldColumns } from '../access/permissions.ts';
+import { permissionColumns } from '../access/permissions.ts';
 import type { Column } from '../output/table.ts';
 import { scopeText } from '../settings/scope-text.ts';
 
@@ -31,7 +31,7 @@ export const whoami: Command = {
     const me = isKey ? undefined : await (await connection.inScope()).api.me();
     // For an API key this is the only request. It fails if the key is no longer valid.
     const needsPermissions = options.flag('permissions') || isKey;
-    const held = needsPermissions ? await (await connection.questions()).permissions() : undefined;
+    const held = needsPermissions ? await (await connection.decisions()).permissions() : undefined;
     const row = {
       url: await settings.url(),
       profile: identity?.profile ?? null,
@@ -49,7 +49,7 @@ export const whoami: Command = {
     };
     terminal.record(row, columns);
     if (options.flag('permissions') && held && !terminal.isJson)
-      terminal.list(held.permissions, heldColumns, null);
+      terminal.list(held.permissions, permissionColumns, null);
   },
 };
 

@@ -32,7 +32,7 @@ export const usersImport: Command = {
       throw error;
     }
     run.terminal.answer(summaryOf(run, counts), counts);
-    return counts.refused.length > 0 ? exitCodes.no : exitCodes.done;
+    return counts.refused.length > 0 ? exitCodes.negative : exitCodes.done;
   },
 };
 

@@ -1,6 +1,6 @@
 import { QueryClient } from '@tanstack/react-query';
 import { describe, expect, it, vi } from 'vitest';
-import { expect as expectChange } from './expectation.ts';
+import { applyExpectation as expectChange } from './expectation.ts';
 
 interface Tag {
   readonly id: string;

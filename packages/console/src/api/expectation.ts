@@ -13,7 +13,10 @@ export interface Expectation {
 }
 
 /** Lets `write` patch the cache. Returns a function that restores the data from before. */
-export function expect(queries: QueryClient, write: (expectation: Expectation) => void): () => void {
+export function applyExpectation(
+  queries: QueryClient,
+  write: (expectation: Expectation) => void,
+): () => void {
   const before: (readonly [key: readonly unknown[], data: unknown])[] = [];
   const replace = (key: readonly unknown[], patch: (data: unknown) => unknown): void => {
     const data = queries.getQueryData<unknown>(key);

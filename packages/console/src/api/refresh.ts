@@ -1,5 +1,5 @@
 import type { QueryClient } from '@tanstack/react-query';
-import { expect } from './expectation.ts';
+import { applyExpectation } from './expectation.ts';
 
 export interface RowKey {
   readonly noun: string;
@@ -16,7 +16,7 @@ export async function refresh(queries: QueryClient): Promise<void> {
 /** Merges the response to a change into the cached row, so that the page shows it even if it can't read the row. */
 export function takeOver(queries: QueryClient, { noun, id }: RowKey, answer: unknown): void {
   if (!isRow(answer, id)) return;
-  expect(queries, ({ rows }) =>
+  applyExpectation(queries, ({ rows }) =>
     rows(
       noun,
       (row) => row.id === id,

@@ -11,9 +11,9 @@ import type { Api } from '@doorward/node/client';
 import { common } from '../i18n/common.ts';
 import { useTexts } from '../i18n/language.ts';
 import { client, inSession, withProof } from '../session/session.ts';
-import { satisfied } from '../session/demands.ts';
+import { withDemands } from '../session/demands.ts';
 import { announce } from '../ui/announcer.tsx';
-import { expect, type Expectation } from './expectation.ts';
+import { applyExpectation, type Expectation } from './expectation.ts';
 import { refresh, takeOver, untilRowIsRead, type RowKey } from './refresh.ts';
 
 /* Hooks that read and change data through the public API. The console uses no other API. */
@@ -95,7 +95,7 @@ export function useChange<I, T>(
   const t = useTexts(common);
   return useMutation({
     mutationFn: (input: I) =>
-      satisfied(async () =>
+      withDemands(async () =>
         isProof ? withProof((api) => change(api, input)) : inSession(() => change(client().api, input)),
       ),
     meta: { isProof },
@@ -106,7 +106,7 @@ export function useChange<I, T>(
       // because there is nothing else to show. Its response may be older too; then the page shows it until the reads
       // after the change.
       await queries.cancelQueries({ predicate: ({ state }) => state.data !== undefined });
-      return expect(queries, (expectation) => expected(expectation, input));
+      return applyExpectation(queries, (expectation) => expected(expectation, input));
     },
     onError: (error, _input, undo) => {
       if (!undo) return;
@@ -126,8 +126,8 @@ export function useChange<I, T>(
 }
 
 /** Sends a request that changes nothing, such as a dry run, and handles demands of the service like `useChange`. */
-export function useQuestion<I, T>(ask: (api: Api, input: I) => Promise<T>): UseMutationResult<T, Error, I> {
+export function useRequest<I, T>(ask: (api: Api, input: I) => Promise<T>): UseMutationResult<T, Error, I> {
   return useMutation({
-    mutationFn: (input: I) => satisfied(() => inSession(() => ask(client().api, input))),
+    mutationFn: (input: I) => withDemands(() => inSession(() => ask(client().api, input))),
   });
 }

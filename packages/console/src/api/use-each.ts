@@ -1,7 +1,7 @@
 import { useRef, useState } from 'react';
 import { useQueryClient } from '@tanstack/react-query';
 import type { Api } from '@doorward/node/client';
-import { isDemand, satisfied } from '../session/demands.ts';
+import { isDemand, withDemands } from '../session/demands.ts';
 import { client, endSession, inSession, isRefused } from '../session/session.ts';
 import { refresh } from './refresh.ts';
 
@@ -37,7 +37,7 @@ export function useEach<R, T>(
     const done = new Set<R>();
     for (const row of rows) {
       if (isStopped.current) break;
-      const outcome = await satisfied(() => inSession(() => call(client().api, row))).then(
+      const outcome = await withDemands(() => inSession(() => call(client().api, row))).then(
         (answer) => ({ row, answer, error: null }),
         (error: Error) => ({ row, answer: null, error }),
       );

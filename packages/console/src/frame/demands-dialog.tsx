@@ -9,7 +9,7 @@ import { Dialog } from '../ui/dialogs/dialog.tsx';
 import { ErrorBox } from '../session/error-box.tsx';
 import { Skeleton } from '../ui/states.tsx';
 import { onDemandChange, openDemand, type OpenDemand } from '../session/demands.ts';
-import { OtherWays } from '../session/sign-in/other-ways.tsx';
+import { OtherSignInMethods } from '../session/sign-in/other-ways.tsx';
 import { SecondFactor } from '../session/sign-in/second-factor.tsx';
 import { client, publicClient, renew } from '../session/session.ts';
 import { sessionTexts } from '../session/session-texts.ts';
@@ -40,7 +40,7 @@ function DemandDialog({ demand }: { readonly demand: OpenDemand }) {
         <p>{demand.code === 'MFA_REQUIRED' ? t.mfaText : t.stepUpText}</p>
         <p>{t.boundText}</p>
         <p>
-          <OtherWays label="organization" />
+          <OtherSignInMethods label="organization" />
         </p>
       </Dialog>
     );

@@ -1,5 +1,5 @@
 /** Reads a file as a `data:` URL, which API operations accept. */
-export const dataAddress = (file: File): Promise<string> =>
+export const dataUrl = (file: File): Promise<string> =>
   new Promise((resolve, reject) => {
     const reader = new FileReader();
     reader.onload = () => resolve(reader.result as string);

@@ -5,9 +5,9 @@ import type { Row } from '../../output/table.ts';
 import type { Run } from '../../run.ts';
 import { assertCanConfirm } from '../../input/confirm.ts';
 import { makeChange } from '../change.ts';
-import { findId, findRow, idOfRow, nameOf } from '../find.ts';
+import { findId, findRow, idOfRow, argumentHelp } from '../find.ts';
 import { labelOf } from './noun-commands.ts';
-import { plain, type Change } from '../noun.ts';
+import { withoutDryRun, type Change } from '../noun.ts';
 import { allNouns, keys } from '../nouns.ts';
 import { openSecretTarget, secretOptions } from '../secret-output.ts';
 
@@ -37,21 +37,21 @@ const create: Command = {
     const roles = allNouns.find(({ word }) => word === 'roles');
     const role = options.text('role');
     const roleId = role === undefined || !roles ? undefined : await findId(run, doorward, roles, role);
-    await withSecret(run, options, { change: plain('createApiKey'), input: { ...fields, roleId } });
+    await withSecret(run, options, { change: withoutDryRun('createApiKey'), input: { ...fields, roleId } });
   },
 };
 
 const rotate: Command = {
   path: ['keys', 'rotate'],
   summary: 'Give a key another secret, after a question',
-  arguments: { '<key>': nameOf(keys) },
+  arguments: { '<key>': argumentHelp(keys) },
   options: { '--grace <seconds>': 'how long the old secret still works', ...secretOptions },
   async run(run, [name = ''], options) {
     assertCanConfirm(run);
     const grace = graceOf(options);
     const row = await findRow(run, await run.connection.inScope(), keys, name);
     await withSecret(run, options, {
-      change: plain('rotateApiKey'),
+      change: withoutDryRun('rotateApiKey'),
       input: { id: idOfRow(keys, row), ...grace },
       question: `Replace the secret of the key ${labelOf(keys, row)}?`,
     });
@@ -61,7 +61,7 @@ const rotate: Command = {
 const revoke: Command = {
   path: ['keys', 'revoke'],
   summary: 'End a key, after a question; it stays in lists',
-  arguments: { '<key>': nameOf(keys) },
+  arguments: { '<key>': argumentHelp(keys) },
   options: { '--reason <text>': 'for the audit log' },
   async run(run, [name = ''], options) {
     assertCanConfirm(run);
@@ -69,7 +69,7 @@ const revoke: Command = {
     const row = await findRow(run, doorward, keys, name);
     const reason = options.text('reason');
     const done = await makeChange(run, doorward, {
-      change: plain('revokeApiKey'),
+      change: withoutDryRun('revokeApiKey'),
       input: { id: idOfRow(keys, row), ...(reason === undefined ? {} : { reason }) },
       question: `Revoke the key ${labelOf(keys, row)}? What uses it is refused at once.`,
     });

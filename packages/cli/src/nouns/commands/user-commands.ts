@@ -1,17 +1,17 @@
 import type { Command } from '../../command.ts';
 import { usageFault } from '../../fault.ts';
 import type { Column } from '../../output/table.ts';
-import { findId, nameOf } from '../find.ts';
+import { findId, argumentHelp } from '../find.ts';
 import { makeChange } from '../change.ts';
 import { pageInput, pageOptions } from './noun-commands.ts';
-import { foreseen } from '../noun.ts';
+import { withDryRun } from '../noun.ts';
 import { allNouns, users } from '../nouns.ts';
 
 const setRoles: Command = {
   path: ['users', 'set-roles'],
   summary: 'Give a user these roles in the scope, and no other',
   description: 'With --dry-run it shows who would gain and lose what.',
-  arguments: { '<user>': nameOf(users), '[roles...]': 'ids or names; none takes all roles away' },
+  arguments: { '<user>': argumentHelp(users), '[roles...]': 'ids or names; none takes all roles away' },
   async run(run, [name = '', ...names]) {
     const roles = allNouns.find(({ word }) => word === 'roles');
     if (!roles) return;
@@ -19,7 +19,7 @@ const setRoles: Command = {
     const id = await findId(run, doorward, users, name);
     const roleIds = [];
     for (const role of names) roleIds.push(await findId(run, doorward, roles, role));
-    const row = await makeChange(run, doorward, { change: foreseen('updateUser'), input: { id, roleIds } });
+    const row = await makeChange(run, doorward, { change: withDryRun('updateUser'), input: { id, roleIds } });
     if (row) run.terminal.record(row, users.columns);
   },
 };

@@ -1,10 +1,10 @@
 import type { Command } from '../../command.ts';
 import type { Column } from '../../output/table.ts';
 import { assertCanConfirm } from '../../input/confirm.ts';
-import { assertId, findRow, idOfRow, nameOf } from '../find.ts';
+import { assertId, findRow, idOfRow, argumentHelp } from '../find.ts';
 import { graceOf, withSecret } from './key-commands.ts';
 import { labelOf, pageInput, pageOptions } from './noun-commands.ts';
-import { plain } from '../noun.ts';
+import { withoutDryRun } from '../noun.ts';
 import { webhooks } from '../nouns.ts';
 import { secretOptions } from '../secret-output.ts';
 import { makeChange } from '../change.ts';
@@ -41,7 +41,7 @@ const replay: Command = {
   async run(run, [id = '']) {
     const doorward = await run.connection.inScope({ changes: true });
     const row = await makeChange(run, doorward, {
-      change: plain('replayWebhookDelivery'),
+      change: withoutDryRun('replayWebhookDelivery'),
       input: { id: assertId(id) },
     });
     if (row) run.terminal.record(row, columns);
@@ -51,13 +51,13 @@ const replay: Command = {
 const test: Command = {
   path: ['webhooks', 'test'],
   summary: 'Send a test event',
-  arguments: { '<webhook>': nameOf(webhooks) },
+  arguments: { '<webhook>': argumentHelp(webhooks) },
   options: { '--type <event>': 'type of the event; default webhook.ping' },
   async run(run, [id = ''], options) {
     const doorward = await run.connection.inScope({ changes: true });
     const eventType = options.text('type');
     const input = { id: assertId(id), ...(eventType === undefined ? {} : { eventType }) };
-    const row = await makeChange(run, doorward, { change: plain('testWebhookSubscription'), input });
+    const row = await makeChange(run, doorward, { change: withoutDryRun('testWebhookSubscription'), input });
     if (row) run.terminal.record(row, columns);
   },
 };
@@ -65,7 +65,7 @@ const test: Command = {
 const rotateSecret: Command = {
   path: ['webhooks', 'rotate-secret'],
   summary: 'Give a webhook another secret, after a question',
-  arguments: { '<webhook>': nameOf(webhooks) },
+  arguments: { '<webhook>': argumentHelp(webhooks) },
   options: {
     '--grace <seconds>': 'how long deliveries also carry a signature with the old secret',
     '--force': 'although the secret before this one still works',
@@ -80,7 +80,7 @@ const rotateSecret: Command = {
     await withSecret(
       run,
       options,
-      { change: plain('rotateWebhookSecret'), input, question, secret: 'secret' },
+      { change: withoutDryRun('rotateWebhookSecret'), input, question, secret: 'secret' },
       webhooks.columns,
     );
   },

@@ -98,5 +98,5 @@ function report({ terminal }: Run, results: readonly Result[], leftOut: number):
   const counts = `${results.length - failed.length} passed, ${failed.length} failed`;
   lines.push(leftOut === 0 ? counts : `${counts}, ${leftOut} left out: they need a service`);
   terminal.answer(lines.join('\n'), { results, failed: failed.length, leftOut });
-  return failed.length === 0 ? exitCodes.done : exitCodes.no;
+  return failed.length === 0 ? exitCodes.done : exitCodes.negative;
 }

@@ -5,7 +5,7 @@ import { common } from '../../i18n/common.ts';
 import { useTexts } from '../../i18n/language.ts';
 import '../../styles/pictures.css';
 import { announce } from '../../ui/announcer.tsx';
-import { dataAddress } from '../../ui/data-address.ts';
+import { dataUrl } from '../../ui/data-address.ts';
 import { ErrorBox } from '../../session/error-box.tsx';
 import { Field } from '../../ui/field.tsx';
 
@@ -29,7 +29,7 @@ export function PictureUpload({
   const c = useTexts(common);
   const input = useRef<HTMLInputElement>(null);
   const change = useChange(async (api: Api, file: File | null): Promise<unknown> =>
-    save(api, file && (await dataAddress(file))),
+    save(api, file && (await dataUrl(file))),
   );
   const send = (file: File | null): void =>
     change.mutate(file, {

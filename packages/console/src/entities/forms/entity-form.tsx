@@ -1,7 +1,7 @@
 import { Fragment, useEffect, useId, useState, type FormEvent } from 'react';
 import { DoorwardError, type Api } from '@doorward/node/client';
 import type { RowKey } from '../../api/refresh.ts';
-import { useChange, useQuestion } from '../../api/use-api.ts';
+import { useChange, useRequest } from '../../api/use-api.ts';
 import { common } from '../../i18n/common.ts';
 import { useTexts } from '../../i18n/language.ts';
 import { announce } from '../../ui/announcer.tsx';
@@ -85,7 +85,7 @@ export function EntityForm<A>({
     },
     { row },
   );
-  const question = useQuestion(
+  const question = useRequest(
     (api: Api, input: Values) => preview?.(api, input) ?? Promise.reject(new Error()),
   );
   const shown = fields.filter(({ isShown }) => isShown?.(values) ?? true);

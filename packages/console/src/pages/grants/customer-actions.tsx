@@ -2,7 +2,7 @@ import type { components } from '@doorward/node/client';
 import type { FormField, Values } from '../../entities/declarations/form-field.ts';
 import { useTexts } from '../../i18n/language.ts';
 import { useRights, useScope } from '../../scopes/use-scope.ts';
-import { Act } from '../keys/act.tsx';
+import { RowAction } from '../keys/act.tsx';
 import { grantTexts } from './grant-texts.ts';
 
 type Grant = components['schemas']['ProjectGrant'];
@@ -21,7 +21,7 @@ export function CustomerActions({ grant }: { readonly grant: Grant }) {
   return (
     <>
       {mayUpdate && status === 'pending' && (
-        <Act
+        <RowAction
           label={t.resend}
           name={name}
           about={t.resendAbout}
@@ -29,7 +29,7 @@ export function CustomerActions({ grant }: { readonly grant: Grant }) {
         />
       )}
       {mayUpdate && status === 'active' && (
-        <Act
+        <RowAction
           label={t.suspend}
           name={name}
           about={t.suspendAbout}
@@ -39,7 +39,7 @@ export function CustomerActions({ grant }: { readonly grant: Grant }) {
         />
       )}
       {mayUpdate && status === 'suspended' && (
-        <Act
+        <RowAction
           label={t.resume}
           name={name}
           about={t.resumeAbout}
@@ -49,7 +49,7 @@ export function CustomerActions({ grant }: { readonly grant: Grant }) {
         />
       )}
       {can('ProjectGrant:Revoke') && ['pending', 'active', 'suspended'].includes(status) && (
-        <Act
+        <RowAction
           label={t.revoke}
           name={name}
           about={t.revokeAbout}

@@ -7,7 +7,7 @@ import { formatNumber } from '../../i18n/format.ts';
 import { useTexts } from '../../i18n/language.ts';
 import type { Scope } from '../../scopes/scope.ts';
 import { useRights, useScope } from '../../scopes/use-scope.ts';
-import { Act } from '../keys/act.tsx';
+import { RowAction } from '../keys/act.tsx';
 import { grantedTexts, type GrantedTexts } from './granted-texts.ts';
 import { OfferAnswers } from './offer-answers.tsx';
 
@@ -51,7 +51,7 @@ function GrantedActions({ granted }: { readonly granted: Granted }) {
         </Link>
       )}
       {can('ProjectGrant:Leave') && (status === 'active' || status === 'suspended') && (
-        <Act
+        <RowAction
           label={t.leave}
           name={project.name}
           about={t.leaveAbout}

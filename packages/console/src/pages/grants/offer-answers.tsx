@@ -1,7 +1,7 @@
 import { formInput, type Values } from '../../entities/declarations/form-field.ts';
 import { useTexts } from '../../i18n/language.ts';
 import { useRights, useScope } from '../../scopes/use-scope.ts';
-import { Act } from '../keys/act.tsx';
+import { RowAction } from '../keys/act.tsx';
 import { grantedTexts } from './granted-texts.ts';
 
 /** Returns the token of an offer, given either the link in the mail or only the token; null if there is none. */
@@ -31,14 +31,14 @@ export function OfferAnswers() {
   };
   return (
     <span className="row">
-      <Act
+      <RowAction
         {...answer}
         label={t.accept}
         about={t.acceptAbout}
         isMain
         save={(api, input) => api.acceptProjectGrant(formInput<'acceptProjectGrant'>(withToken(input)))}
       />
-      <Act
+      <RowAction
         {...answer}
         label={t.decline}
         about={t.declineAbout}

@@ -1,4 +1,4 @@
-import { useQuestion } from '../../api/use-api.ts';
+import { useRequest } from '../../api/use-api.ts';
 import { targetOf } from '../../entities/declarations/entity.ts';
 import { useTexts } from '../../i18n/language.ts';
 import { idOf } from '../../scopes/scope.ts';
@@ -14,7 +14,7 @@ type Format = keyof typeof types;
 export function AuditExport({ filters }: { readonly filters: Readonly<Record<string, string>> }) {
   const t = useTexts(auditTexts);
   const scope = useScope();
-  const question = useQuestion(async (api, format: Format) => {
+  const question = useRequest(async (api, format: Format) => {
     const input = { ...filters, ...targetOf(scope), format };
     const answer = await (scope.tenant === 'installation'
       ? api.exportInstallationAuditLogs(input, { timeoutMs: 15_000 })

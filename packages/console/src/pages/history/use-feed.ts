@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import type { components } from '@doorward/node/client';
-import { useQuestion } from '../../api/use-api.ts';
+import { useRequest } from '../../api/use-api.ts';
 import { targetOf } from '../../entities/declarations/entity.ts';
 import { useScope } from '../../scopes/use-scope.ts';
 
@@ -31,7 +31,7 @@ export function useFeed(types: readonly string[]): Feed {
   const [isFollowing, setFollowing] = useState(false);
   const after = useRef<string | undefined>(undefined);
   const isReading = useRef(false);
-  const { mutateAsync, isPending, isIdle, error } = useQuestion(async (api, cursor: string | undefined) =>
+  const { mutateAsync, isPending, isIdle, error } = useRequest(async (api, cursor: string | undefined) =>
     api.events({
       ...targetOf(scope),
       limit: PAGE,

@@ -5,7 +5,7 @@ import {
   type EntriesProof,
   type EntryFaultKind,
 } from '@doorward/node/audit';
-import { useQuestion } from '../../api/use-api.ts';
+import { useRequest } from '../../api/use-api.ts';
 import { formatNumber, plural } from '../../i18n/format.ts';
 import { useTexts, type Texts } from '../../i18n/language.ts';
 import { ErrorBox } from '../../session/error-box.tsx';
@@ -158,7 +158,7 @@ export function Verification({
   readonly isFiltered: boolean;
 }) {
   const t = useTexts(texts);
-  const question = useQuestion(async (api, shown: readonly AuditEntry[]) => {
+  const question = useRequest(async (api, shown: readonly AuditEntry[]) => {
     const { keys } = await api.auditJwks({});
     return {
       shown,

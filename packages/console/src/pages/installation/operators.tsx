@@ -7,7 +7,7 @@ import { formInput, type ChoiceSource } from '../../entities/declarations/form-f
 import { onlyRow } from '../../entities/tables/only-row.ts';
 import { useTexts } from '../../i18n/language.ts';
 import { useRights, useScope } from '../../scopes/use-scope.ts';
-import { Act } from '../keys/act.tsx';
+import { RowAction } from '../keys/act.tsx';
 import { actTexts, type ActTexts } from './acts/act-texts.ts';
 import { operatorTexts, type OperatorTexts } from './operator-texts.ts';
 import { reasonField } from './acts/reason-field.ts';
@@ -66,7 +66,7 @@ function Removal({ operator }: { readonly operator: Operator }) {
   if (operator.source === 'configuration') return <p className="hint">{t.configured}</p>;
   if (!can('Operator:Delete')) return null;
   return (
-    <Act
+    <RowAction
       label={t.remove}
       name={operator.name}
       about={t.removal}

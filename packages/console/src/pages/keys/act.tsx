@@ -7,7 +7,7 @@ import { useScope } from '../../scopes/use-scope.ts';
 import { SecretDialog } from '../../ui/dialogs/secret-dialog.tsx';
 
 /** A button for an operation on a row. A form confirms the operation, and a secret in its result is shown once. */
-export function Act<A>({
+export function RowAction<A>({
   label,
   name,
   about,

@@ -7,7 +7,7 @@ import { formInput } from '../../entities/declarations/form-field.ts';
 import { common } from '../../i18n/common.ts';
 import { useTexts } from '../../i18n/language.ts';
 import { useRights, useScope } from '../../scopes/use-scope.ts';
-import { Act } from '../keys/act.tsx';
+import { RowAction } from '../keys/act.tsx';
 import { nameOfKey, variablesOf } from '../keys/api-keys/api-key-actions.tsx';
 import { lifetimeFields } from '../keys/api-keys/api-key-fields.ts';
 import { apiKeyTexts } from '../keys/api-keys/api-key-texts.ts';
@@ -76,7 +76,7 @@ function MachineActions({ machine }: { readonly machine: User }) {
   return (
     <>
       {can('ApiKey:Create') && machine.status === 'active' && (
-        <Act
+        <RowAction
           label={t.newKey}
           name={machine.name}
           about={t.newKeyAbout}

@@ -5,7 +5,7 @@ import { useRights, useScope } from '../../scopes/use-scope.ts';
 import { Failure } from '../../scopes/failure.tsx';
 import { Skeleton } from '../../ui/states.tsx';
 import { Table, type Column } from '../../ui/tables/table.tsx';
-import type { Thing } from '../why/question.ts';
+import type { Attributes } from '../why/question.ts';
 import { useWhoCan, type AllowedUser } from './use-who-can.ts';
 import type { PermissionPair } from '../why/permission-fields.tsx';
 import { whoCanTexts } from './who-can-texts.ts';
@@ -16,7 +16,7 @@ export function AllowedUsers({
   thing,
 }: {
   readonly permission: PermissionPair;
-  readonly thing: Thing | null;
+  readonly thing: Attributes | null;
 }) {
   const t = useTexts(whoCanTexts);
   const list = useWhoCan(permission, thing);

@@ -14,7 +14,7 @@ type Held = components['schemas']['EffectivePermission'];
 const MANY = 8;
 
 /** Shows permissions grouped by resource. Each action links to the explanation why the user may perform it. */
-export function HeldPermissions({
+export function EffectivePermissions({
   permissions,
   userId,
 }: {

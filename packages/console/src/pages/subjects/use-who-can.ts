@@ -3,7 +3,7 @@ import type { components } from '@doorward/node/client';
 import { useList } from '../../api/use-api.ts';
 import { targetOf } from '../../entities/declarations/entity.ts';
 import { useScope } from '../../scopes/use-scope.ts';
-import type { Thing } from '../why/question.ts';
+import type { Attributes } from '../why/question.ts';
 import { readNames } from './user-names.ts';
 import type { PermissionPair } from '../why/permission-fields.tsx';
 
@@ -19,7 +19,7 @@ const PAGE = 50;
  * Reads the users who have a permission. The service may end a page early because finding users takes work. Then the
  * next page is read automatically until there are enough rows, the list is complete, or the user stops it.
  */
-export function useWhoCan({ resource, action }: PermissionPair, thing: Thing | null) {
+export function useWhoCan({ resource, action }: PermissionPair, thing: Attributes | null) {
   const scope = useScope();
   const [wanted, setWanted] = useState(PAGE);
   const [isStopped, setStopped] = useState(false);

@@ -3,7 +3,7 @@ import { formTexts } from '../../entities/declarations/form-texts.ts';
 import { useTexts } from '../../i18n/language.ts';
 import { Field } from '../../ui/field.tsx';
 import { PermissionFields, type PermissionPair } from '../why/permission-fields.tsx';
-import { thingOf, type Thing } from '../why/question.ts';
+import { parseAttributes, type Attributes } from '../why/question.ts';
 import { whyTexts } from '../why/why-texts.ts';
 
 /** Asks for a permission and, if its conditions need them, for the attributes of a resource. */
@@ -12,7 +12,7 @@ export function WhoCanForm({
   onAsk,
 }: {
   readonly initial: PermissionPair;
-  readonly onAsk: (permission: PermissionPair, thing: Thing | null) => void;
+  readonly onAsk: (permission: PermissionPair, thing: Attributes | null) => void;
 }) {
   const t = useTexts(whyTexts);
   const f = useTexts(formTexts);
@@ -25,7 +25,7 @@ export function WhoCanForm({
   function submit(event: FormEvent): void {
     event.preventDefault();
     const trimmed = { resource: permission.resource.trim(), action: permission.action.trim() };
-    const thing = thingOf(context);
+    const thing = parseAttributes(context);
     const wrong = {
       ...(trimmed.resource ? {} : { resource: f.required }),
       ...(trimmed.action ? {} : { action: f.required }),

@@ -9,7 +9,7 @@ import { Failure } from '../../scopes/failure.tsx';
 import { Skeleton } from '../../ui/states.tsx';
 import { Candidates } from './candidates.tsx';
 import { Nearest, OpenUser } from './nearest.tsx';
-import type { Decision, Question, Thing } from './question.ts';
+import type { Decision, Question, Attributes } from './question.ts';
 import { RowLink } from './row-link.tsx';
 import { useExplainedRows } from './rows.ts';
 import { whyTexts, type WhyTexts } from './why-texts.ts';
@@ -22,7 +22,7 @@ export function Answer({
   onAsk,
 }: {
   readonly question: Question;
-  readonly thing: Thing | null;
+  readonly thing: Attributes | null;
   /** Increases with each question, so that the same question can be asked again. */
   readonly round: number;
   readonly onAsk: (part: Partial<Question>) => void;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Scope } from '../../scopes/scope.ts';
 import { truthOfCandidate } from './attributes.ts';
-import { thingOf, type Candidate, type Thing } from './question.ts';
+import { parseAttributes, type Candidate, type Attributes } from './question.ts';
 import type { ExplainedRows, NamedRow } from './rows.ts';
 
 const [owner, project] = ['018f0000-0000-7000-8000-00000000000a', '018f0000-0000-7000-8000-00000000000b'];
@@ -31,7 +31,10 @@ const rowsWith = (condition: NamedRow['condition'], changes: Partial<ExplainedRo
 });
 
 /** Whether a condition is met by the attributes that the page knows. */
-function truth(condition: Thing, { scope = inProject, resource = null as Thing | null } = {}): boolean {
+function truth(
+  condition: Attributes,
+  { scope = inProject, resource = null as Attributes | null } = {},
+): boolean {
   const rows = rowsWith(condition);
   const isMet = truthOfCandidate(candidate('met'), rows, scope, resource) !== null;
   const isNotMet = truthOfCandidate(candidate('notMet'), rows, scope, resource) !== null;
@@ -70,7 +73,7 @@ describe('truthOfCandidate', () => {
     expect(truthOfCandidate(candidate('notMet'), unknown, inProject, null)).not.toBeNull();
   });
 
-  it.each<[scope: Scope, Thing, missing: readonly string[]]>([
+  it.each<[scope: Scope, Attributes, missing: readonly string[]]>([
     [{ tenant: 'organization', id: owner }, { organizationId: owner }, ['accountId', 'projectId']],
     [{ tenant: 'account', id: owner }, { accountId: owner }, ['organizationId', 'projectId']],
     [inProject, { organizationId: owner, projectId: project }, ['accountId']],
@@ -89,7 +92,7 @@ describe('truthOfCandidate', () => {
   });
 
   it('reads own members of the resource only', () => {
-    const resource = thingOf('{"__proto__":{"status":"open"},"kind":"a"}') ?? null;
+    const resource = parseAttributes('{"__proto__":{"status":"open"},"kind":"a"}') ?? null;
     expect(truth({ Equals: { 'resource.kind': 'a' } }, { resource })).toBe(true);
     expect(truth({ Equals: { 'resource.status': 'open' } }, { resource })).toBe(false);
     expect(truth({ Not: { Equals: { 'resource.toString': 'a' } } }, { resource })).toBe(false);
@@ -98,18 +101,18 @@ describe('truthOfCandidate', () => {
 
 describe('thingOf', () => {
   it.each(['', ' \n\t'])('takes %j for no resource', (text) => {
-    expect(thingOf(text)).toBeNull();
+    expect(parseAttributes(text)).toBeNull();
   });
 
   it.each(['null', '[]', '7', '"{}"', 'true', '{', "{'a':1}", '{"a":1,}', 'undefined'])(
     'refuses %s',
     (text) => {
-      expect(thingOf(text)).toBeUndefined();
+      expect(parseAttributes(text)).toBeUndefined();
     },
   );
 
   it('reads an object, with white space around it', () => {
-    expect(thingOf('\n {"a":{"b":["ü"]}} ')).toEqual({ a: { b: ['ü'] } });
-    expect(thingOf('{}')).toEqual({});
+    expect(parseAttributes('\n {"a":{"b":["ü"]}} ')).toEqual({ a: { b: ['ü'] } });
+    expect(parseAttributes('{}')).toEqual({});
   });
 });

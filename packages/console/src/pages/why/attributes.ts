@@ -1,7 +1,7 @@
 import { compileCondition } from '@doorward/decision';
 import type { TruthOf } from '../../entities/conditions/condition-tree.tsx';
 import type { Scope } from '../../scopes/scope.ts';
-import type { Candidate, Thing } from './question.ts';
+import type { Candidate, Attributes } from './question.ts';
 import type { ExplainedRows, NamedRow } from './rows.ts';
 
 /**
@@ -13,7 +13,7 @@ export function truthOfCandidate(
   { roleId, groupId, permissionId, result }: Candidate,
   { user, roles, groups, permissions }: ExplainedRows,
   scope: Scope,
-  resource: Thing | null,
+  resource: Attributes | null,
 ): TruthOf | null {
   const condition = permissions.get(permissionId)?.condition;
   const role = roles.get(roleId);
@@ -31,9 +31,9 @@ export function truthOfCandidate(
   return (truth(condition) === 'true') === (result === 'met') ? truth : null;
 }
 
-const rowAttributes = ({ id, name, metadata }: NamedRow): Thing => ({ id, name, metadata });
+const rowAttributes = ({ id, name, metadata }: NamedRow): Attributes => ({ id, name, metadata });
 
-function scopeAttributes({ tenant, id }: Scope): Thing {
+function scopeAttributes({ tenant, id }: Scope): Attributes {
   const [owner, project] = id.split(':');
   return {
     tenant,

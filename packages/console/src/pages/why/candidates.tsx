@@ -4,7 +4,7 @@ import { operators } from '../../entities/conditions/condition-model.ts';
 import { useTexts } from '../../i18n/language.ts';
 import { useScope } from '../../scopes/use-scope.ts';
 import { truthOfCandidate } from './attributes.ts';
-import type { Candidate, Explanation, Thing } from './question.ts';
+import type { Candidate, Explanation, Attributes } from './question.ts';
 import { RowLink } from './row-link.tsx';
 import type { ExplainedRows } from './rows.ts';
 import { whyTexts } from './why-texts.ts';
@@ -17,7 +17,7 @@ export function Candidates({
 }: {
   readonly explanation: Explanation;
   readonly rows: ExplainedRows;
-  readonly thing: Thing | null;
+  readonly thing: Attributes | null;
 }) {
   const t = useTexts(whyTexts);
   const scope = useScope();

@@ -4,7 +4,7 @@ export type Decision = components['schemas']['Decision'];
 export type Explanation = components['schemas']['Explanation'];
 export type Candidate = Explanation['candidates'][number];
 export type Remedy = Explanation['nearest'][number];
-export type Thing = Readonly<Record<string, unknown>>;
+export type Attributes = Readonly<Record<string, unknown>>;
 
 /** The part of a question that is in the URL. */
 export interface Question {
@@ -15,12 +15,12 @@ export interface Question {
 }
 
 /** Parses an object from JSON. Returns null for an empty text, and undefined for anything but an object. */
-export function thingOf(text: string): Thing | null | undefined {
+export function parseAttributes(text: string): Attributes | null | undefined {
   if (text.trim() === '') return null;
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Thing)
+      ? (value as Attributes)
       : undefined;
   } catch {
     return undefined;

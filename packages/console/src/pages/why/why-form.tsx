@@ -8,7 +8,7 @@ import { useMe } from '../../scopes/use-scopes.ts';
 import { useRights, useScope } from '../../scopes/use-scope.ts';
 import { Field } from '../../ui/field.tsx';
 import { PermissionFields } from './permission-fields.tsx';
-import { thingOf, type Question, type Thing } from './question.ts';
+import { parseAttributes, type Question, type Attributes } from './question.ts';
 import { whyTexts } from './why-texts.ts';
 
 /** Asks for a user, a permission and, if conditions need them, the attributes of a resource. */
@@ -23,7 +23,7 @@ export function WhyForm({
   readonly context: string;
   readonly onChange: (question: Question) => void;
   readonly onContext: (text: string) => void;
-  readonly onAsk: (question: Question, thing: Thing | null) => void;
+  readonly onAsk: (question: Question, thing: Attributes | null) => void;
 }) {
   const t = useTexts(whyTexts);
   const f = useTexts(formTexts);
@@ -39,7 +39,7 @@ export function WhyForm({
   function submit(event: FormEvent): void {
     event.preventDefault();
     const asked = { ...question, resource: question.resource.trim(), action: question.action.trim() };
-    const thing = thingOf(context);
+    const thing = parseAttributes(context);
     const found = {
       ...(asked.resource ? {} : { resource: f.required }),
       ...(asked.action ? {} : { action: f.required }),

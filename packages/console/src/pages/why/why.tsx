@@ -7,7 +7,7 @@ import { useRights, useScope } from '../../scopes/use-scope.ts';
 import { Failure, Forbidden } from '../../scopes/failure.tsx';
 import { Empty, Skeleton } from '../../ui/states.tsx';
 import { Answer } from './answer.tsx';
-import { thingOf, type Question, type Thing } from './question.ts';
+import { parseAttributes, type Question, type Attributes } from './question.ts';
 import { WhyForm } from './why-form.tsx';
 import { whyTexts } from './why-texts.ts';
 
@@ -26,7 +26,7 @@ export default function WhyPage() {
   // The key under which the attributes are cached, so that a user who returns after a change needn't type them again.
   const attributesKey = (of: Question) => ['why', 'attributes', scope, of];
   const [context, setContext] = useState(() => queries.getQueryData<string>(attributesKey(question)) ?? '');
-  const [thing, setThing] = useState<Thing | null>(() => thingOf(context) ?? null);
+  const [thing, setThing] = useState<Attributes | null>(() => parseAttributes(context) ?? null);
   const [round, setRound] = useState(0);
   const [draft, setDraft] = useState(question);
   const ask = (next: Question): void => {

@@ -2,7 +2,7 @@ import type { components } from '@doorward/node/client';
 import { formInput } from '../../../entities/declarations/form-field.ts';
 import { useTexts } from '../../../i18n/language.ts';
 import { useRights, useScope } from '../../../scopes/use-scope.ts';
-import { Act } from '../../keys/act.tsx';
+import { RowAction } from '../../keys/act.tsx';
 import { actTexts } from './act-texts.ts';
 import { organizationTexts } from '../organization-texts.ts';
 import { reasonField } from './reason-field.ts';
@@ -18,7 +18,7 @@ export function OrganizationActions({ organization }: { readonly organization: O
   return (
     <>
       {can('InstallationOrganization:Suspend') && status === 'active' && (
-        <Act
+        <RowAction
           name={name}
           fields={fields}
           label={t.suspend}
@@ -28,7 +28,7 @@ export function OrganizationActions({ organization }: { readonly organization: O
         />
       )}
       {can('InstallationOrganization:Reactivate') && status === 'suspended' && (
-        <Act
+        <RowAction
           name={name}
           fields={fields}
           label={t.reactivate}

@@ -3,7 +3,7 @@ import { formInput } from '../../../entities/declarations/form-field.ts';
 import { useTexts } from '../../../i18n/language.ts';
 import { useRights, useScope } from '../../../scopes/use-scope.ts';
 import { noteImpersonation } from '../../../session/impersonation.ts';
-import { Act } from '../../keys/act.tsx';
+import { RowAction } from '../../keys/act.tsx';
 import { actTexts } from './act-texts.ts';
 import { reasonField } from './reason-field.ts';
 
@@ -20,7 +20,7 @@ export function UserActions({ user }: { readonly user: User }) {
   return (
     <>
       {can('InstallationUser:EndSessions') && isPerson && (
-        <Act
+        <RowAction
           {...about}
           label={t.endSessions}
           about={t.endSessionsAbout}
@@ -28,7 +28,7 @@ export function UserActions({ user }: { readonly user: User }) {
         />
       )}
       {can('InstallationUser:SendReset') && isPerson && isActive && (
-        <Act
+        <RowAction
           {...about}
           label={t.sendReset}
           about={t.sendResetAbout}
@@ -36,7 +36,7 @@ export function UserActions({ user }: { readonly user: User }) {
         />
       )}
       {can('InstallationUser:ResetFactor') && isPerson && (
-        <Act
+        <RowAction
           {...about}
           label={t.resetFactor}
           about={t.resetFactorAbout}
@@ -55,7 +55,7 @@ export function UserActions({ user }: { readonly user: User }) {
         />
       )}
       {can('InstallationUser:Impersonate') && isPerson && isActive && (
-        <Act
+        <RowAction
           {...about}
           label={t.impersonate}
           about={t.impersonateAbout}
@@ -69,7 +69,7 @@ export function UserActions({ user }: { readonly user: User }) {
         />
       )}
       {can('InstallationUser:Suspend') && user.status !== 'suspended' && (
-        <Act
+        <RowAction
           {...about}
           label={t.suspend}
           about={t.suspendAbout}
@@ -78,7 +78,7 @@ export function UserActions({ user }: { readonly user: User }) {
         />
       )}
       {can('InstallationUser:Reactivate') && user.status === 'suspended' && (
-        <Act
+        <RowAction
           {...about}
           label={t.reactivate}
           about={t.reactivateAbout}

@@ -5,7 +5,7 @@ import { useRights, useScope } from '../../../scopes/use-scope.ts';
 import { serviceUrl } from '../../../session/session.ts';
 import { Exact, Facts } from '../../../ui/facts.tsx';
 import { Time } from '../../../ui/times/time.tsx';
-import { Act } from '../act.tsx';
+import { RowAction } from '../act.tsx';
 import { apiKeyTexts } from './api-key-texts.ts';
 import { defaultGrace, graceChoices, isAhead } from '../grace.ts';
 
@@ -33,7 +33,7 @@ export function ApiKeyActions({ apiKey }: { readonly apiKey: ApiKey }) {
   return (
     <>
       {rights.can('ApiKey:Rotate') && (
-        <Act
+        <RowAction
           label={t.rotate}
           name={nameOfKey(apiKey)}
           about={t.rotateAbout}
@@ -55,7 +55,7 @@ export function ApiKeyActions({ apiKey }: { readonly apiKey: ApiKey }) {
         />
       )}
       {rights.can('ApiKey:Revoke') && (
-        <Act
+        <RowAction
           label={t.revoke}
           name={nameOfKey(apiKey)}
           about={t.revokeAbout}

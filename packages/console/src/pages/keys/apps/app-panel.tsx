@@ -10,7 +10,7 @@ import { Exact, Facts } from '../../../ui/facts.tsx';
 import { isUploaded } from '../../branding/logo.ts';
 import { LogoUpload } from '../../branding/logo-upload.tsx';
 import { SignInPreview } from '../../branding/previews.tsx';
-import { Act } from '../act.tsx';
+import { RowAction } from '../act.tsx';
 import { appTexts } from './app-texts.ts';
 
 type ProjectApp = components['schemas']['ProjectApp'];
@@ -107,7 +107,7 @@ export function AppActions({ app }: { readonly app: ProjectApp }) {
   const rights = useRights(useScope());
   if (!app.confidential || !rights.can('ProjectApp:RotateSecret')) return null;
   return (
-    <Act
+    <RowAction
       label={t.rotate}
       name={app.name}
       about={t.rotateAbout}

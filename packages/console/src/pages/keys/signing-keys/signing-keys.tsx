@@ -8,7 +8,7 @@ import { useTexts } from '../../../i18n/language.ts';
 import { useRights, useScope } from '../../../scopes/use-scope.ts';
 import { CopyButton } from '../../../ui/copy-button.tsx';
 import { Facts } from '../../../ui/facts.tsx';
-import { Act } from '../act.tsx';
+import { RowAction } from '../act.tsx';
 import { signingKeyTexts, type SigningKeyTexts } from './signing-key-texts.ts';
 import { Snippet } from '../snippet.tsx';
 
@@ -63,7 +63,7 @@ function Rotation() {
   const rights = useRights(useScope());
   if (!rights.can('SigningKey:Rotate')) return null;
   return (
-    <Act
+    <RowAction
       label={t.rotate}
       name={t.title}
       about={t.rotateAbout}

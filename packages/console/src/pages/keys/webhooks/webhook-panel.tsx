@@ -4,7 +4,7 @@ import { useTexts } from '../../../i18n/language.ts';
 import { useRights, useScope } from '../../../scopes/use-scope.ts';
 import { Facts } from '../../../ui/facts.tsx';
 import { Time } from '../../../ui/times/time.tsx';
-import { Act } from '../act.tsx';
+import { RowAction } from '../act.tsx';
 import { DeliveryList } from '../deliveries/delivery-list.tsx';
 import { exampleChoices } from './event-choices.ts';
 import { defaultGrace, graceChoices, isAhead } from '../grace.ts';
@@ -49,7 +49,7 @@ export function WebhookActions({ subscription }: { readonly subscription: Subscr
   return (
     <>
       {rights.can('WebhookSubscription:Test') && (
-        <Act
+        <RowAction
           label={t.test}
           name={url}
           about={t.testAbout}
@@ -74,7 +74,7 @@ export function WebhookActions({ subscription }: { readonly subscription: Subscr
         />
       )}
       {rights.can('WebhookSubscription:RotateSecret') && (
-        <Act
+        <RowAction
           label={t.rotate}
           name={url}
           about={t.rotateAbout}

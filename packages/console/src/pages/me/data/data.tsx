@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { Api, components } from '@doorward/node/client';
 import { Link } from '@tanstack/react-router';
-import { useChange, useQuestion } from '../../../api/use-api.ts';
+import { useChange, useRequest } from '../../../api/use-api.ts';
 import { common } from '../../../i18n/common.ts';
 import { useTexts } from '../../../i18n/language.ts';
 import { useMe } from '../../../scopes/use-scopes.ts';
@@ -20,7 +20,7 @@ const Data = () => {
   const t = useTexts(dataTexts);
   const { data: me, error, refetch } = useMe();
   const [isDeleting, setDeleting] = useState(false);
-  const copy = useQuestion((api: Api, _input: null) => api.exportMe({}));
+  const copy = useRequest((api: Api, _input: null) => api.exportMe({}));
   if (!me) return error ? <Failure error={error} onRetry={() => refetch()} /> : <Skeleton />;
   return (
     <div className="own">

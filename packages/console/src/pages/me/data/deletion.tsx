@@ -1,6 +1,6 @@
 import { useState, type FormEvent } from 'react';
 import type { Api, components } from '@doorward/node/client';
-import { useQuestion } from '../../../api/use-api.ts';
+import { useRequest } from '../../../api/use-api.ts';
 import { common } from '../../../i18n/common.ts';
 import { useTexts } from '../../../i18n/language.ts';
 import { signOut } from '../../../session/session.ts';
@@ -23,7 +23,7 @@ export function Deletion({
   const [isAtOnce, setAtOnce] = useState(false);
   const [isWrong, setWrong] = useState(false);
   // A question instead of a change: afterwards the user no longer exists, so nothing can be read again.
-  const erase = useQuestion((api: Api, hardDelete: boolean) => api.deleteMe({ hardDelete }));
+  const erase = useRequest((api: Api, hardDelete: boolean) => api.deleteMe({ hardDelete }));
   const expected = user.email ?? user.name;
   const submit = (event: FormEvent): void => {
     event.preventDefault();
