@@ -1,6 +1,7 @@
 /**
- * The scopes that both the app declares and the user consented to. Null: not restricted. A user who consented to an
- * unrestricted app allowed the project plane only, so built-in pairs (`Noun:Action`) that the app added later do not count.
+ * Returns the scopes that the app declares and the user consented to; null means unrestricted. A user who consented to
+ * an unrestricted app allowed the project plane only, so built-in scopes (`Noun:Action`) that the app added later do
+ * not count.
  *
  * @example commonScopes(['order:read', 'order:write'], ['order:read']) // ['order:read']
  */

@@ -3,8 +3,9 @@ import { rowSections, type ChangesClaims, type RowSection, type SnapshotRows } f
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /**
- * The rows that change one snapshot into another: new and changed ones whole, and the ids of those that are gone. Rows are equal
- * if their JSON is, whatever the order of their members. `ended` is not compared: changes carry it whole.
+ * Returns the difference between two snapshots: the full rows that are new or changed, and the ids of the rows that
+ * were deleted. Rows are equal if their JSON is equal, whatever the order of members. `ended` is not compared, because
+ * every set of changes contains it in full.
  *
  * @example changesBetween(before, after) // { put: { users: [{ id: 'u1', roleIds: [] }] }, drop: {} }
  */
@@ -31,7 +32,7 @@ export function changesBetween(
   return { put, drop };
 }
 
-/** Whether two values are the same JSON. */
+/** Whether two values are equal as JSON. */
 function isEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;

@@ -1,13 +1,17 @@
+/*
+ * Evaluates a parsed condition (authorization §7.2) in Kleene's three-valued logic.
+ *
+ * Unknown is not false: `Not` of a comparison with a missing attribute stays unknown, so a caller cannot meet a negated
+ * condition by leaving an attribute out. Attribute values are data; they are never read as references.
+ */
+
 import { isPlainObject, isScalar } from './conditions-parse.ts';
 import { isInexact } from './inexact.ts';
 import { areComparable, listOf, Lists, ShortList, type List } from './lists.ts';
 import type { Item, Node, Operand, Operator, Path } from './conditions-parse.ts';
 
 /**
- * Evaluates a parsed condition (authorization §7.2) in Kleene's three-valued logic.
- *
- * Unknown is not false: `Not` of a comparison with a missing attribute stays unknown, so a caller cannot meet a negated
- * condition by leaving an attribute out. Values of attributes are data; they are never read as references.
+ * The result of a condition or of one comparison. Only `true` means that the condition is met.
  *
  * @example compileNode(node)({ user: { id: 'u1' }, resource: { ownerId: 'u1' } }) // 'true'
  */
@@ -25,14 +29,17 @@ export interface Attributes {
 
 type Read<S = Attributes> = (source: S) => unknown;
 
-/** The value at a path, or undefined. Reads own members of plain objects only, so a path never sees inherited members. */
+/**
+ * Returns the value at a path, or undefined. Reads only own members of plain objects, so a path never sees inherited
+ * members.
+ */
 export function readPath({ parts }: Path, attributes: Attributes): unknown {
   let value: unknown = attributes;
   for (let index = 0; index < parts.length; index++) value = member(value, parts[index] as string);
   return value;
 }
 
-/** `readPath` prepared for repeated use, fast for the common path of a root and one name. */
+/** Like `readPath`, but prepared once for repeated reads, and fast for the common path of a root and one name. */
 export function pathReader(path: Path): Read {
   const [first = '', name = '', ...deeper] = path.parts;
   const root = roots.get(first);
@@ -40,7 +47,7 @@ export function pathReader(path: Path): Read {
   return (attributes) => member(root(attributes), name);
 }
 
-/** One function for each root, so that the compiler turns each property access into one load. */
+/** One function per root, so that V8 compiles each property access to a single load. */
 const roots: ReadonlyMap<string, Read> = new Map<keyof Attributes, Read>([
   ['user', (attributes) => attributes.user],
   ['role', (attributes) => attributes.role],
@@ -53,17 +60,20 @@ const roots: ReadonlyMap<string, Read> = new Map<keyof Attributes, Read>([
 const member = (value: unknown, name: string): unknown =>
   isPlain(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 
-/** `constructor` is faster to read than the prototype, and JSON never contains the function `Object`. */
+/**
+ * Compares `constructor` first, because that is faster than reading the prototype; JSON cannot contain the function
+ * `Object`.
+ */
 const isPlain = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && (value.constructor === Object || isPlainObject(value));
 
-/** Compiles a condition to a function that throws only if its work is limited. */
+/** Compiles a condition to a function. The function throws only if `lists` has a work limit and exceeds it. */
 export const compileNode = (node: Node): ((attributes: Attributes, lists?: Lists) => Truth) => {
   const truthOf = compileFrom(node, pathReader);
   return (attributes, lists = new Lists()) => truthOf(attributes, lists);
 };
 
-/** Compiles a condition for another source of values, which `readerOf` reads by path. */
+/** Compiles a condition that reads its values from any source; `readerOf` returns the function that reads one path. */
 export function compileFrom<S>(
   node: Node,
   readerOf: (path: Path) => Read<S>,
@@ -99,7 +109,7 @@ export function compileFrom<S>(
   };
 }
 
-/** `left In [items]`, which is read once if it has no references. */
+/** Compiles `left In [items]` and its variants. A list without references is prepared once, at compile time. */
 function compileListed<S>(
   operator: Operator,
   read: Read<S>,
@@ -119,7 +129,7 @@ function compileListed<S>(
   };
 }
 
-/** Returns a function that reads the value of an operand; undefined if it is missing. */
+/** Returns a function that reads the value of an operand; it returns undefined if the value is missing. */
 export function readOperand(operand: Operand): Read {
   if (!('items' in operand)) return itemReader(operand, pathReader);
   const readers = operand.items.map((item) => itemReader(item, pathReader));
@@ -132,14 +142,14 @@ const itemReader = <S>(item: Item, readerOf: (path: Path) => Read<S>): Read<S> =
 const literalsOf = (items: readonly Item[]): unknown[] =>
   items.map((item) => ('path' in item ? undefined : item.value));
 
-/** Whether a value that a comparison reads, or any item of it, is inexact. */
+/** Whether JSON parsing may have rounded a compared value, or any item of it. */
 const readsInexact = (value: unknown, lists: Lists): boolean =>
   Array.isArray(value) ? lists.of(value).isInexact : isInexact(value);
 
 type Test = (left: unknown, right: unknown, lists: Lists) => Truth;
 type ListTest = (left: unknown, list: List, lists: Lists) => Truth;
 
-/** Unknown stays unknown. */
+/** Negates true and false; unknown stays unknown. */
 export function not(truth: Truth): Truth {
   if (truth === 'unknown') return truth;
   return truth === 'true' ? 'false' : 'true';
@@ -152,7 +162,7 @@ const negate =
 
 const truthOf = (holds: boolean): Truth => (holds ? 'true' : 'false');
 
-/** Never converts: values of two types cannot be compared, so the result is unknown, not false. */
+/** Never converts types: values of different types cannot be compared, so the result is unknown, not false. */
 const equals: Test = (left, right, lists) => {
   if (!isScalar(left) || !areComparable(right, left)) return 'unknown';
   chargeText(left, lists);
@@ -172,10 +182,12 @@ const contains: Test = (left, right, lists) => {
   return list.hasOnlyScalars ? list.includes(right) : 'unknown';
 };
 
-/** Characters that are compared in about the time of a step, or that a list may have to compare with each of its items. */
+/**
+ * How many characters can be compared in about the time of one step. Only longer texts are charged for their length.
+ */
 const TEXT_STEP = 64;
 
-/** A long text may be equal to another up to its last character. */
+/** Charges for a long text, because a comparison may have to read it to the last character. */
 function chargeText(text: unknown, { work }: Lists): void {
   if (typeof text === 'string' && text.length > TEXT_STEP)
     work.charge('comparisons', Math.ceil(text.length / TEXT_STEP));
@@ -188,7 +200,7 @@ const ifText =
 
 const notIn: ListTest = negate(isIn);
 
-/** The operators that take a list, by what they ask of it. */
+/** Operators with a list on the right, when the condition itself contains the list. */
 const listTests: Partial<Readonly<Record<Operator, ListTest>>> = {
   In: isIn,
   NotIn: notIn,
@@ -196,7 +208,7 @@ const listTests: Partial<Readonly<Record<Operator, ListTest>>> = {
   StringNotIn: ifText(notIn),
 };
 
-/** The same for a list among the attributes. */
+/** The same operators, when the list is the value of an attribute. */
 const inAttribute =
   (test: ListTest): Test =>
   (left, right, lists) =>
@@ -222,7 +234,10 @@ const compareNumbers =
 
 const isNumber = (value: unknown): value is number => Number.isFinite(value);
 
-/** Whether a cut at the index splits a surrogate pair: text is compared by code point, not by UTF-16 unit. */
+/**
+ * Whether cutting the text at the index would split a surrogate pair: text is compared by code point, not by UTF-16
+ * unit.
+ */
 function splitsCharacter(text: string, at: number): boolean {
   const [before, after] = [text.charCodeAt(at - 1), text.charCodeAt(at)];
   return before >= 0xd800 && before < 0xdc00 && after >= 0xdc00 && after < 0xe000;

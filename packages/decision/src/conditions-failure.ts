@@ -1,3 +1,5 @@
+/* Explains why a condition is not met, and proposes attributes that might meet it. No decision depends on this file. */
+
 import { compileNode, not, readOperand, readPath } from './conditions-eval.ts';
 import type { Attributes, Truth } from './conditions-eval.ts';
 import { isScalar } from './conditions-parse.ts';
@@ -7,15 +9,15 @@ import { isInexact } from './inexact.ts';
 import { Lists } from './lists.ts';
 
 /**
- * Explains why a condition is not met, and proposes attributes that might meet it. No decision depends on this file.
+ * The comparison that made a condition fail.
  *
  * @example failureOf({ Equals: { 'resource.status': 'draft' } }, { resource: { status: 'final' } })
  */
 export interface Failure {
-  /** The operator in the condition; `Not Equals` inside an odd number of Nots. */
+  /** The operator in the condition, prefixed with `Not` inside an odd number of Nots (`Not Equals`). */
   readonly operator: string;
   readonly path: string;
-  /** The value at the path and the value that it was compared with; absent if missing. */
+  /** The value at the path, and the value that it was compared with; each is absent if missing. */
   readonly actual?: unknown;
   readonly expected?: unknown;
   /** The result of the whole condition. */
@@ -29,8 +31,8 @@ export interface Setting {
 }
 
 /**
- * The comparison that made a condition fail: the first, from the left, that has the result of the whole condition.
- * Undefined if the condition is met or does not parse.
+ * Returns the comparison that made a condition fail: the leftmost one whose result is the result of the whole
+ * condition. Returns undefined if the condition is met or does not parse.
  *
  * @example failureOf(condition, { user, resource })?.path // 'resource.status'
  */
@@ -52,12 +54,12 @@ interface At {
   readonly negated: boolean;
 }
 
-/** The comparison that decided a node with the result `truth`. */
+/** Finds the comparison that gave a node its result `truth`. */
 function decidingComparison(node: Node, truth: Truth, at: At): Omit<Failure, 'outcome'> {
   const { attributes, lists, negated } = at;
   if (node.kind === 'not') return decidingComparison(node.node, not(truth), { ...at, negated: !negated });
   if (node.kind !== 'leaf') {
-    // A member with the result of the whole node decided it. A parsed node has at least one such member.
+    // The first member with the result of the whole node decided it. A parsed node has at least one such member.
     const member = node.nodes.find((inner) => compileNode(inner)(attributes, lists) === truth);
     return decidingComparison((member ?? node.nodes[0]) as Node, truth, at);
   }
@@ -72,10 +74,11 @@ function decidingComparison(node: Node, truth: Truth, at: At): Omit<Failure, 'ou
 }
 
 /**
- * Proposes values of single attributes that might meet the condition, the simplest for each comparison first, until the
- * condition has no more. The caller must try a proposal before reporting it, and may stop at any time.
+ * Proposes new values for single attributes that might meet the condition, one comparison after the other, the simplest
+ * values first. A proposal is not verified: the caller must evaluate the condition with it before reporting it. The
+ * caller may stop iterating at any time.
  *
- * @param wanted which attributes are worth a proposal
+ * @param wanted says which attributes may change
  */
 export function* proposeSettings(
   raw: unknown,
@@ -103,7 +106,7 @@ function* settingsOf(
   const right = readOperand(operand)(attributes);
   if (right !== undefined && wanted(path))
     for (const value of valuesFor(operator, left, right)) yield { path, value };
-  // Or the reverse: the referenced attribute takes a value that fits the first.
+  // The other direction: change the referenced attribute so that it fits the value on the left.
   const items: readonly Item[] = 'items' in operand ? operand.items : [operand];
   const references = items.flatMap((item) => ('path' in item && wanted(item.path) ? [item.path] : []));
   if (references.length === 0) return;
@@ -111,7 +114,7 @@ function* settingsOf(
     for (const reference of references) yield { path: reference, value };
 }
 
-/** A list may have 100 items, or 10,000 among the attributes; the first few are as good as the rest. */
+/** A list can have 100 items in a condition and 10,000 in an attribute; trying the first few is enough. */
 const MAX_VALUES = 5;
 
 function firstScalars(value: unknown): Scalar[] {
@@ -123,6 +126,7 @@ function firstScalars(value: unknown): Scalar[] {
   return scalars;
 }
 
+/** Values for the attribute on the left that might satisfy the operator. */
 function* valuesFor(operator: Operator, left: unknown, right: unknown): Generator<unknown> {
   const scalars = firstScalars(right);
   if (operator === 'Contains') {
@@ -133,6 +137,10 @@ function* valuesFor(operator: Operator, left: unknown, right: unknown): Generato
   yield* [...scalars, ...scalars.flatMap(neighborsOf), null, ''];
 }
 
+/**
+ * Values for a referenced attribute that might satisfy the operator. `isWholeReference`: the reference is the whole
+ * operand, not an item of a list, so it may become a list.
+ */
 function* valuesForReference(
   operator: Operator,
   left: unknown,
@@ -152,10 +160,10 @@ function* valuesForReference(
   yield* [left, ...neighborsOf(left)];
 }
 
-/** Values next to a given one: the opposite of a boolean, the next greater and less number. */
+/** Values next to a given one: the opposite of a boolean, the next greater and the next smaller number. */
 function neighborsOf(value: unknown): unknown[] {
   if (typeof value === 'boolean') return [!value];
   const neighbors = typeof value === 'number' ? [value + 1, value - 1] : [];
-  // The neighbors of a very large number are not distinct from it.
+  // Very large numbers are left out: rounding makes them equal to the number itself.
   return neighbors.filter((item) => !isInexact(item));
 }

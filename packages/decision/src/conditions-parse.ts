@@ -1,10 +1,14 @@
+/*
+ * The grammar of conditions (authorization §7.1): parses JSON into a tree or a list of problems.
+ *
+ * Only the tree is evaluated, so a condition that this file refuses is never met. Only this file enforces the limits: a
+ * tree has at most 8 levels and 64 nodes.
+ */
+
 import { inexactCode, isInexact } from './inexact.ts';
 
 /**
- * The grammar of conditions (authorization §7.1): parses JSON to a tree or a list of problems.
- *
- * Only the tree is evaluated, so a condition that this file refuses is never met. This file alone enforces the limits:
- * a tree has at most 8 levels and 64 nodes.
+ * Limits of one condition, and of the problems that are reported about it.
  *
  * @example parseCondition({ Equals: { 'resource.ownerId': '{{user.id}}' } }, 'condition').root
  */
@@ -46,7 +50,7 @@ export interface Path {
   readonly parts: readonly string[];
 }
 
-/** A literal, or a reference that is read when the decision is made. */
+/** A literal, or a reference to an attribute that is read when the decision is made. */
 export type Item = { readonly value: Scalar } | { readonly path: Path };
 export type Operand = Item | { readonly items: readonly Item[] };
 
@@ -62,12 +66,12 @@ export type ConditionProblemCode =
 
 /** One problem in a condition. Never carries the value itself. */
 export interface ConditionProblem {
-  /** Dotted path into the condition, below the location that the caller of `parseCondition` passes. */
+  /** Dotted path of the problem. It begins with the `location` that was passed to `parseCondition`. */
   readonly path: string;
   readonly code: ConditionProblemCode;
 }
 
-/** `root` is null for an unconditional condition, and meaningless when there are problems. */
+/** `root` is null for a condition that is always met (null or `{}`). Ignore it if there are problems. */
 export interface Parsed {
   readonly root: Node | null;
   readonly problems: readonly ConditionProblem[];
@@ -78,7 +82,7 @@ interface State {
   nodes: number;
 }
 
-/** True for objects that JSON can contain: no arrays, no class instances. Only these are traversed. */
+/** True for objects as JSON has them, not for arrays and class instances. Only such objects are traversed. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
@@ -90,14 +94,14 @@ export function isScalar(value: unknown): value is Scalar {
   return value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
 }
 
-// PostgreSQL cannot store these, so they must not reach a statement.
+// PostgreSQL cannot store NUL or lone surrogates, so they must not reach a statement.
 const isUnstorable = /[\0\p{Surrogate}]/u;
 /** The first segment of a path. */
 export const roots = ['user', 'role', 'group', 'organization', 'scope', 'resource'] as const;
 const isRoot = new RegExp(`^(?:${roots.join('|')})$`);
 const isSegment = /^(?!(?:__proto__|constructor|prototype)$)[A-Za-z0-9_-]{1,64}$/;
 
-/** The path that a text spells, or undefined if it spells none. */
+/** Parses a dotted path; returns undefined if the text is not a valid path. */
 export function parsePath(text: unknown): Path | undefined {
   if (typeof text !== 'string') return undefined;
   const [root = '', ...segments] = text.split('.');
@@ -107,12 +111,12 @@ export function parsePath(text: unknown): Path | undefined {
   return { text, parts: [root, ...segments] };
 }
 
-/** The path of a text that is a `{{path}}` as a whole, or undefined. */
+/** Returns the path of a text that consists of one `{{path}}`, else undefined. */
 export function parseTemplate(text: string): Path | undefined {
   return text.startsWith('{{') && text.endsWith('}}') ? parsePath(text.slice(2, -2)) : undefined;
 }
 
-/** Never throws for JSON of any shape and size; the paths of problems begin with `location`. */
+/** Parses a condition. Never throws for JSON of any shape and size. The paths of problems begin with `location`. */
 export function parseCondition(raw: unknown, location: string): Parsed {
   const state: State = { problems: [], nodes: 0 };
   if (raw === null) return { root: null, problems: state.problems };
@@ -123,7 +127,7 @@ export function parseCondition(raw: unknown, location: string): Parsed {
   return { root: null, problems: state.problems };
 }
 
-/** Checked first, so that the parser works on 8 KB at most. Also false for nesting that is too deep to serialize. */
+/** Runs before the parser, so that it works on 8 KB at most. Also false for nesting that is too deep to serialize. */
 function fitsSizeLimit(raw: Record<string, unknown>): boolean {
   try {
     return new TextEncoder().encode(JSON.stringify(raw)).length <= limits.bytes;
@@ -136,14 +140,14 @@ function report(state: State, path: string, code: ConditionProblemCode): void {
   if (state.problems.length < limits.problems) state.problems.push({ path, code });
 }
 
-/** Counts a node. Beyond the limit it reports one problem and stays false, so that the parser stops. */
+/** Counts a node and returns whether the parser may go on. Reports only one problem when the limit is exceeded. */
 function countNode(state: State, location: string): boolean {
   state.nodes += 1;
   if (state.nodes === limits.nodes + 1) report(state, location, 'limit');
   return state.nodes <= limits.nodes;
 }
 
-/** Returned beside a problem; the caller of `parseCondition` discards the tree then. */
+/** Returned in addition to a problem; the caller of `parseCondition` then discards the tree. */
 const placeholder: Node = { kind: 'and', nodes: [] };
 
 function parseExpression(raw: unknown, location: string, depth: number, state: State): Node {

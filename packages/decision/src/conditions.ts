@@ -1,3 +1,10 @@
+/*
+ * Conditions of permissions (authorization §7): validated when they are written, compiled when they are read.
+ *
+ * Validation reports every problem. Reading never throws: a stored condition that does not parse is never met, because
+ * ignoring it would turn a restricted permission into an unrestricted one.
+ */
+
 import { compileFrom, pathReader } from './conditions-eval.ts';
 import type { Attributes, Truth } from './conditions-eval.ts';
 import { Lists } from './lists.ts';
@@ -5,10 +12,7 @@ import { isPlainObject, isScalar, parseCondition, parseTemplate } from './condit
 import type { ConditionProblem, Node, Path } from './conditions-parse.ts';
 
 /**
- * Conditions of permissions (authorization §7): validated when they are written, compiled when they are read.
- *
- * The validation reports every problem. Reading never throws: a stored condition that does not parse is never met,
- * because to ignore it would turn a restricted permission into an unrestricted one.
+ * A condition as JSON. Null and `{}` are always met.
  *
  * @example compileCondition({ Equals: { 'resource.ownerId': '{{user.id}}' } }).evaluate({ user, resource })
  */
@@ -16,27 +20,39 @@ export type Condition = Record<string, unknown> | null;
 
 /** A stored condition, ready for any number of decisions. */
 export interface CompiledCondition {
-  /** True for null and `{}`: always met. */
+  /** True for null and `{}`, which are always met. */
   readonly unconditional: boolean;
-  /** Every path and reference used, each once, in the order written; none if the condition does not parse. */
+  /**
+   * Every path that the condition uses, on the left or as a reference: each once, in the order written. Empty if the
+   * condition does not parse.
+   */
   readonly paths: readonly string[];
   /** Whether the result can depend on the role or the group that grants the permission. */
   readonly readsRole: boolean;
   readonly readsGroup: boolean;
-  /** Met only if 'true'. Never throws for JSON attributes, unless the work on `lists` is limited. */
+  /**
+   * The condition is met only if the result is 'true'. Never throws for JSON attributes, unless `lists` exceeds a work
+   * limit.
+   */
   evaluate(attributes: Attributes, lists?: Lists): Truth;
-  /** The values at `paths`, without those that are missing. */
+  /** The attribute values at `paths`, without missing ones. */
   context(attributes: Attributes): Record<string, unknown>;
-  /** Reads the values once, for a caller that needs both the truth and the context: reading is a third of the work. */
+  /**
+   * Reads the values at `paths` once, for callers that then need both `truthOf` and `contextOf`: reading is a third of
+   * the work.
+   */
   read(attributes: Attributes): Values;
   truthOf(values: Values, lists?: Lists): Truth;
   contextOf(values: Values): Record<string, unknown>;
 }
 
-/** The values at the paths of a condition, in their order. */
+/** The values at the `paths` of a condition, in the same order. */
 export type Values = readonly unknown[];
 
-/** A value that is not a condition, with every problem in it (20 at most). Its texts contain no value of the condition. */
+/**
+ * Thrown for a value that is not a valid condition. Lists up to 20 problems; neither they nor the message contain
+ * values of the condition.
+ */
 export class ConditionError extends TypeError {
   override readonly name = 'ConditionError';
   readonly problems: readonly ConditionProblem[];
@@ -61,8 +77,9 @@ export function assertCondition(raw: unknown, path = 'condition'): asserts raw i
 const compiled = new WeakMap<object, CompiledCondition>();
 
 /**
- * Never throws; a value that `parseCondition` refuses (also undefined) compiles to a condition that is never met. One
- * condition may be on thousands of paths, so an object is compiled once and must not change afterwards.
+ * Compiles a condition. Never throws: a value that `parseCondition` refuses (also undefined) compiles to a condition
+ * that is never met. Compiled objects are cached, because thousands of paths may share one condition, so a condition
+ * must not change afterwards.
  *
  * @example compileCondition(condition).evaluate({ user: { id: 'u1' }, resource: order }) === 'true'
  */
@@ -98,7 +115,7 @@ function compile(raw: unknown): CompiledCondition {
     return decide(values, lists);
   };
   const contextOf = (values: Values): Record<string, unknown> => {
-    // A plain object is safe: every path has a dot, so none is the name of an inherited member.
+    // A plain object is safe: every path contains a dot, so it cannot collide with the name of an inherited member.
     const context: Record<string, unknown> = {};
     for (let index = 0; index < paths.length; index++) {
       const value = values[index];
@@ -121,8 +138,9 @@ function compile(raw: unknown): CompiledCondition {
 }
 
 /**
- * A text that is equal for two conditions exactly if they differ in nothing but the order of members, `{{p}}` for
- * `{"$ref": p}`, and null for `{}`. Never throws; a condition that does not parse is equal to itself.
+ * Returns a text that is equal for two conditions if and only if they mean the same JSON: the order of members does not
+ * matter, `{{p}}` equals `{"$ref": p}`, and `{}` equals null. Never throws; conditions that do not parse have such a
+ * text too.
  *
  * @example canonicalCondition({}) === canonicalCondition(null)
  */
@@ -141,7 +159,7 @@ function formOf(raw: unknown): string {
   try {
     return canonical(raw);
   } catch {
-    return 'unreadable'; // not JSON, or nested too deeply for the stack: such a condition is never met
+    return 'unreadable'; // not JSON, or nested too deeply for the stack; such a condition is never met
   }
 }
 
@@ -160,7 +178,7 @@ const never: CompiledCondition = {
 const met = (): Truth => 'true';
 const always: CompiledCondition = { ...never, unconditional: true, evaluate: met, truthOf: met };
 
-/** The tree of a stored condition: null if it is unconditional, undefined if it does not parse. Never throws. */
+/** Returns the tree of a stored condition: null if it is always met, undefined if it does not parse. Never throws. */
 export function parseStoredCondition(raw: unknown): Node | null | undefined {
   try {
     const { root, problems } = parseCondition(raw, '');
@@ -180,7 +198,9 @@ function collect(node: Node, used: Map<string, Path>): void {
   } else for (const inner of node.nodes) collect(inner, used);
 }
 
-/** The comparisons of a condition. An item of a list that is a reference is read for each of them. */
+/**
+ * Counts the comparisons in a condition, plus the references among list items, because each of them is read every time.
+ */
 function stepsOf(node: Node): number {
   if (node.kind === 'not') return stepsOf(node.node);
   if (node.kind !== 'leaf') return node.nodes.reduce((sum, inner) => sum + stepsOf(inner), 0);
@@ -190,7 +210,7 @@ function stepsOf(node: Node): number {
 function canonical(value: unknown): string {
   if (typeof value === 'string') {
     const path = parseTemplate(value);
-    // The form of a `$ref`; the text of a path is never a template itself.
+    // Written as a `$ref`. The text of a path is never a template itself.
     return path ? `{"$ref":${JSON.stringify(path.text)}}` : JSON.stringify(value);
   }
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;

@@ -6,9 +6,9 @@ import { Lists } from './lists.ts';
 import { Work, WorkExceeded } from './work.ts';
 
 /**
- * Whether a condition contradicts itself, so that no attributes meet it: a permission with it grants nothing, which is
- * hardly ever meant. False does not mean that some attributes meet it: references to other attributes, for example, are not
- * looked at.
+ * Whether a condition contradicts itself. Such a condition is never met, so a permission with it grants nothing, which
+ * is hardly ever intended. False does not guarantee that the condition can be met: comparisons with other attributes,
+ * for example, are ignored, and a search beyond the budget is abandoned.
  *
  * @example isNeverMet({ NumericGreaterThan: { 'resource.amount': 100 }, NumericLessThan: { 'resource.amount': 50 } })
  */
@@ -24,27 +24,28 @@ export function isNeverMet(condition: unknown, work = new Work(CONTRADICTION_STE
 }
 
 /**
- * Each `Or` is a case for each of its alternatives, so there may be very many. With as many steps, some milliseconds, a
- * document of a thousand usual conditions is looked at whole; beyond them the answer is false.
+ * The default work budget. Alternatives of several `Or` multiply, so the search must be bounded. This budget takes some
+ * milliseconds and is enough for a document of a thousand typical conditions; beyond it `isNeverMet` returns false.
  */
 export const CONTRADICTION_STEPS = 200_000;
 
-/** The node must be true, or must be false; unknown is neither. */
+/** The node must evaluate to `wanted`; unknown satisfies neither. */
 interface Demand {
   readonly node: Node;
   readonly wanted: boolean;
 }
 
-/** A leaf about a literal, and what it must be. */
+/** A comparison of a path with literals, and the result that it must have. */
 interface Fact {
   readonly path: string;
   readonly operator: Operator;
   readonly literal: Scalar | readonly Scalar[];
   readonly wanted: boolean;
-  /** The comparison itself, so that there is one meaning of an operator. */
+  /** The compiled comparison, so that operators mean the same here as in decisions. */
   readonly truthOf: (value: Scalar, lists: Lists) => Truth;
 }
 
+/** Whether the demands and facts cannot all hold. Splits the first demand into facts or alternatives, then recurses. */
 function contradicts(demands: readonly Demand[], facts: readonly Fact[], lists: Lists): boolean {
   lists.work.charge('cases', 1 + demands.length + facts.length);
   const [first, ...others] = demands;
@@ -67,10 +68,10 @@ function contradicts(demands: readonly Demand[], facts: readonly Fact[], lists: 
   return alternatives.every((child) => contradicts([child, ...others], facts, lists));
 }
 
-/** By leaf, which may be in many cases. */
+/** Compiled comparisons by leaf, because one leaf may appear in many cases. */
 const comparisons = new WeakMap<Node, Fact['truthOf']>();
 
-/** Nothing for a leaf whose operand depends on other attributes. */
+/** The fact that a leaf demands. Empty if the operand refers to other attributes. */
 function factOf(leaf: Node & { kind: 'leaf' }, wanted: boolean): Fact[] {
   const { operator, path, operand } = leaf;
   const items = 'items' in operand ? operand.items : [operand];
@@ -82,7 +83,7 @@ function factOf(leaf: Node & { kind: 'leaf' }, wanted: boolean): Fact[] {
   return [{ path: path.text, operator, literal, wanted, truthOf }];
 }
 
-/** Facts about one path that no value of it satisfies. */
+/** Whether no value of the path satisfies all facts about it. */
 function isContradiction(facts: readonly Fact[], lists: Lists): boolean {
   const values = facts.map(valuesOf).find((some) => some !== undefined);
   if (values) {
@@ -92,7 +93,7 @@ function isContradiction(facts: readonly Fact[], lists: Lists): boolean {
   return haveNoKindInCommon(facts) || haveEmptyRange(facts) || haveOtherEnds(facts);
 }
 
-/** The only values that satisfy the fact; undefined if there are others than literals. */
+/** The only values that can satisfy the fact; undefined if values besides its literals can. */
 function valuesOf({ operator, literal, wanted }: Fact): readonly Scalar[] | undefined {
   const isNegated = operator.includes('Not');
   const isOfList = /^(String)?(Not)?In$/.test(operator);
@@ -106,16 +107,18 @@ const isSatisfied = ({ truthOf, wanted }: Fact, value: Scalar, lists: Lists): bo
 
 const scalars = ['string', 'number', 'boolean', 'null'];
 
-/** The kinds of values about which the operator says anything; about others its leaf is unknown. */
+/** The types of values that the operator can compare; for other types its result is unknown. */
 function kindsFor(operator: Operator): readonly string[] {
   if (operator === 'Contains') return ['array'];
   if (operator.startsWith('Numeric')) return ['number'];
   return /^(String|StartsWith|EndsWith)/.test(operator) ? ['string'] : scalars;
 }
 
+/** Whether no type of value can be compared by all the operators. */
 const haveNoKindInCommon = (facts: readonly Fact[]): boolean =>
   ![...scalars, 'array'].some((kind) => facts.every(({ operator }) => kindsFor(operator).includes(kind)));
 
+/** Whether the numeric bounds in the facts exclude every number. */
 function haveEmptyRange(facts: readonly Fact[]): boolean {
   let [least, most] = [-Infinity, Infinity];
   let [isAbove, isBelow] = [false, false];
@@ -130,7 +133,7 @@ function haveEmptyRange(facts: readonly Fact[]): boolean {
   return least > most || (least === most && (isAbove || isBelow));
 }
 
-/** Two beginnings, or two ends, of which neither continues the other. */
+/** Whether the facts require two prefixes, or two suffixes, that no single text can have. */
 function haveOtherEnds(facts: readonly Fact[]): boolean {
   const differ = (operator: Operator, continues: (long: string, short: string) => boolean): boolean => {
     const texts = facts.flatMap((fact) =>

@@ -1,10 +1,11 @@
 /**
- * Decisions of Doorward about one project in your own process: a verified snapshot in, an answer with its reason out. No I/O, no
- * clock, no randomness.
+ * Decides about one project of Doorward in your own process: give it a verified snapshot, and it returns decisions with
+ * their reasons. It uses no I/O, no clock and no randomness.
  *
  * @example
  * const policy = compileSnapshot(claims);
- * decide(policy, { subject: { userId }, permission: 'order:read', context: { resource: order }, now: Date.now() }).authorized;
+ * decide(policy, { subject: { userId }, permission: 'order:read', context: { resource: order }, now: Date.now()
+ * }).authorized;
  */
 export { applyChanges, compileSnapshot } from './policy/compile.ts';
 export { decide, type LocalQuestion } from './questions/decide.ts';

@@ -1,6 +1,6 @@
 /**
- * A policy document decided in your own process: complete it with its defaults, check its references, and run
- * the tests that name roles.
+ * Works with a policy document in your own process: fills in its defaults, checks its references, and runs the tests
+ * that name roles.
  *
  * @example
  * const document = withDefaults(parse(file));

@@ -1,3 +1,11 @@
+/*
+ * The decision (authorization §6): answers a question about a subject in a scope, with the reason.
+ *
+ * Pure: no I/O, no clock, and arguments are never changed. The default is deny, and permissions only add: an additional
+ * permission never turns an allowed question into a refusal. `indexPermissions` indexes the permissions and compiles
+ * their conditions once; each question is then two map lookups.
+ */
+
 import { compileCondition } from './conditions.ts';
 import type { CompiledCondition, Condition, Values } from './conditions.ts';
 import { isPlainObject } from './conditions-parse.ts';
@@ -7,11 +15,7 @@ import type { DecisionReason } from './reasons.ts';
 import { unlimited, type Charged } from './work.ts';
 
 /**
- * The decision (authorization §6): answers a question about a subject in a scope, with the reason.
- *
- * Pure: no I/O, no clock, and the arguments are never changed. The default is deny, and permissions only add: a subject
- * that holds more is never refused what it was allowed before. `indexPermissions` indexes the permissions and compiles
- * their conditions once; each question is then two map lookups.
+ * A permission on one path: a role that the subject has, and a group of that role that contains the permission.
  *
  * @example evaluate(grants, { resource: 'invoice', action: 'read', attributes: row }).reason // 'ALLOWED'
  */
@@ -25,7 +29,7 @@ export interface HeldPermission {
     /** True if the resource is built-in, even if a customer created the permission. */
     readonly managementPlane: boolean;
   };
-  /** As stored; a condition that does not parse is never met. */
+  /** The condition as stored. A condition that does not parse is never met. */
   readonly condition: unknown;
   readonly role: GrantSource;
   readonly group: GrantSource;
@@ -40,11 +44,14 @@ export interface GrantSource {
 
 /** Everything about the subject that a decision reads. */
 export interface Grants {
-  /** outside: the scope is foreign, unknown or not the pinned one. inactive: the user or key is disabled or ended. */
+  /**
+   * outside: the scope is unknown, belongs to another tenant, or is not the one that the credential is bound to.
+   * inactive: the user or key is disabled or ended.
+   */
   readonly membership: 'outside' | 'inactive' | 'active';
-  /** Consented scopes of a restricted app token (`slug:action` or `Noun:Action`); absent: not restricted. */
+  /** Consented scopes (`slug:action` or `Noun:Action`) of an app token; absent if the token is not restricted. */
   readonly consented?: ReadonlySet<string>;
-  /** Only project-plane permissions count (app token that is not restricted). */
+  /** True for an unrestricted app token: only project-plane permissions count. */
   readonly projectPlaneOnly?: boolean;
   /** Attributes for conditions; null if the subject has none. */
   readonly user: Record<string, unknown> | null;
@@ -70,8 +77,9 @@ export interface MatchedPermission {
 }
 
 /**
- * ALLOWED, ALLOWED_BY_CONDITION and CONDITION_NOT_MET carry the permission; the latter two also carry its condition and
- * context. Of several permissions, in the order given to `indexPermissions`, it is the first that is met, else the first.
+ * ALLOWED, ALLOWED_BY_CONDITION and CONDITION_NOT_MET name the permission; the latter two also contain its condition
+ * and the attributes that it read. If several permissions match, the decision names the first whose condition is met,
+ * else the first of all, in the order given to `indexPermissions`.
  */
 export interface Decision {
   readonly authorized: boolean;
@@ -81,11 +89,11 @@ export interface Decision {
   readonly evaluatedContext?: Record<string, unknown>;
 }
 
-/** A conditional permission on one path. */
+/** A conditional permission on one path of the subject. */
 export interface Candidate {
   readonly permission: MatchedPermission;
   readonly condition: unknown;
-  /** The condition as decisions report it; undefined if the stored value is not an object. */
+  /** The condition for use in a decision; undefined if the stored value is not an object. */
   readonly reportedCondition: Condition | undefined;
   readonly compiled: CompiledCondition;
   readonly role: GrantSource;
@@ -94,9 +102,9 @@ export interface Candidate {
 
 /** All permissions that the subject holds for one resource and action. */
 export interface Candidates {
-  /** The decision of the first unconditional permission, if there is one. */
+  /** The decision by the first unconditional permission, if there is one. */
   readonly allowed: Decision | undefined;
-  /** The conditional paths; of several that the condition cannot distinguish, only the first. */
+  /** The conditional permissions. Of several paths that the condition cannot tell apart, only the first is kept. */
   readonly conditional: readonly Candidate[];
 }
 
@@ -109,7 +117,9 @@ export interface PermissionIndex {
   readonly project: Plane;
 }
 
-/** The names that decide how a question is spelled: of built-in resources, and of the resources of a project. */
+/**
+ * The names by which `locate` recognizes a resource: nouns of built-in resources, and slugs of the project's resources.
+ */
 export interface Names {
   readonly managementNouns: { has(name: string): boolean };
   readonly project: { has(slug: string): boolean };
@@ -122,10 +132,13 @@ export interface Target {
   readonly action: string;
 }
 
-/** To index a path takes about as long as this many comparisons. */
+/** Indexing a path takes about as long as this many comparisons. */
 const INDEX_STEPS = 10;
 
-/** Indexes permissions and compiles their conditions. `managementNouns`: the slugs of all built-in resources (`ApiKey`). */
+/**
+ * Indexes permissions and compiles their conditions. `managementNouns`: the slugs of all built-in resources, such as
+ * `ApiKey`.
+ */
 export function indexPermissions(
   held: readonly HeldPermission[],
   managementNouns: ReadonlySet<string>,
@@ -141,7 +154,7 @@ export function indexPermissions(
   return { managementNouns, management, project };
 }
 
-/** The part of an index for one resource and action of the management plane. */
+/** Returns an index that contains only one resource and action of the management plane. */
 export function onlyManagement(index: PermissionIndex, resource: string, action: string): PermissionIndex {
   const candidates = index.management.get(resource)?.get(action.toLowerCase());
   const management: Plane = new Map(
@@ -151,7 +164,8 @@ export function onlyManagement(index: PermissionIndex, resource: string, action:
 }
 
 /**
- * Guarantees a reason for every question; authorized only with ALLOWED and ALLOWED_BY_CONDITION.
+ * Decides a question. Every decision has a reason; it is authorized only with ALLOWED and ALLOWED_BY_CONDITION.
+ *
  * @throws WorkExceeded if `work` is limited
  */
 export function evaluate(grants: Grants, question: Question, work: Charged = unlimited): Decision {
@@ -162,8 +176,8 @@ export function evaluate(grants: Grants, question: Question, work: Charged = unl
 }
 
 /**
- * The decision of `evaluate` if it depends on no condition (a refusal or ALLOWED), else 'conditional'. A guard can refuse
- * with it before it loads the row whose attributes the conditions read.
+ * Returns the decision of `evaluate` if it depends on no condition (a refusal or ALLOWED), else 'conditional'. A guard
+ * calls it before it loads the row with the attributes, so that it can refuse without loading.
  */
 export function evaluateWithoutConditions(grants: Grants, question: Question): Decision | 'conditional' {
   const target = locate(grants.held, question.resource, question.action);
@@ -173,21 +187,22 @@ export function evaluateWithoutConditions(grants: Grants, question: Question): D
 }
 
 /**
- * The plane of a resource and action, and their spelling in the index (authorization §2). A built-in noun in its exact
- * spelling is never a customer's slug: `Project` means the management resource, `project` and ` PROJECT ` the customer's.
+ * Finds the plane of a resource and action, and their spelling in the index (authorization §2). A built-in noun in its
+ * exact spelling always means the built-in resource: `Project` is on the management plane, `project` and ` PROJECT `
+ * are slugs.
  */
 export function locate(names: Names, resource: string, action: string): Target {
   if (names.managementNouns.has(resource)) {
     return { management: true, resource, action: action.toLowerCase() };
   }
-  // The names are normalized slugs, and most questions use them: skip the normalization for those.
+  // `names` are normalized slugs, and most questions use them, so normalization is skipped for these.
   const slug = names.project.has(resource) ? resource : resource.trim().toLowerCase();
   return { management: false, resource: slug, action: action.trim().toLowerCase() };
 }
 
 /**
- * Whether the scopes of an app token allow a resource and action: always if the token is not restricted, else if a scope
- * names the pair on its plane. Does not look at the permissions.
+ * Whether the scopes of an app token allow a resource and action: always if the token is not restricted, else if a
+ * scope names the same resource and action on the same plane. Ignores the permissions of the user.
  */
 export function consents(
   { consented, held }: Pick<Grants, 'consented'> & { readonly held: Names },
@@ -196,7 +211,8 @@ export function consents(
   target: Target,
 ): boolean {
   if (consented === undefined || consented.has(`${resource}:${action}`)) return true;
-  // The question may use another spelling than the scope (` Invoice`, `ApiKey:revoke`). A token has at most 100 scopes.
+  // The question may be spelled differently from the scope (` Invoice`, `ApiKey:revoke`). A token has at most 100
+  // scopes.
   for (const scope of consented) {
     const colon = scope.indexOf(':');
     const located = locate(held, scope.slice(0, colon), scope.slice(colon + 1));
@@ -206,7 +222,9 @@ export function consents(
   return false;
 }
 
-/** The permissions for a target, whether their conditions are met or not; undefined if there are none. */
+/**
+ * Returns the subject's permissions for a target, whether or not their conditions are met; undefined if there are none.
+ */
 export function candidatesFor(
   grants: Pick<Grants, 'held' | 'projectPlaneOnly'>,
   target: Target,
@@ -219,7 +237,10 @@ export function candidatesFor(
 interface MutableCandidates {
   allowed: Decision | undefined;
   readonly conditional: Candidate[];
-  /** By condition: the identities of the paths that are already in `conditional`. Most pairs have none. */
+  /**
+   * Per condition, the identities of the paths that `conditional` already contains. Most pairs of resource and action
+   * have none.
+   */
   seen: Map<unknown, Set<string>> | undefined;
 }
 
@@ -240,7 +261,8 @@ function add(
     entry.allowed ??= Object.freeze({ authorized: true, reason: 'ALLOWED', matchedPermission: permission });
     return;
   }
-  // A hundred groups with one permission are a hundred paths, but one candidate, unless its condition reads the group.
+  // A hundred groups with the same permission make a hundred paths. They become one candidate unless the condition
+  // reads the role or the group.
   const { readsRole, readsGroup } = compiled;
   const path = `${id} ${readsRole ? held.role.id : ''} ${readsGroup ? held.group.id : ''}`;
   const { condition } = held;
@@ -260,12 +282,12 @@ function getOrSet<K, V>(map: Map<K, V>, key: K, create: () => V): V {
   return created;
 }
 
-/** Exactly the attributes that conditions may read (authorization §7.1), even if the loader passes whole rows. */
+/** Keeps only the attributes that conditions may read (authorization §7.1), even if the loader passes whole rows. */
 function attributesOf({ id, name, metadata }: GrantSource): GrantSource {
   return { id, name, metadata };
 }
 
-/** Checks in the order of the contract: the subject, the scopes of its token, then its permissions. */
+/** Checks in the order of the contract: the subject, then the scopes of the token, then the subject's permissions. */
 function selectCandidates(grants: Grants, question: Question, target: Target): Decision | Candidates {
   if (grants.membership === 'outside') return invalidScope;
   if (grants.membership !== 'active') return subjectInactive;
@@ -273,7 +295,10 @@ function selectCandidates(grants: Grants, question: Question, target: Target): D
   return candidatesFor(grants, target) ?? noPermission;
 }
 
-/** The first candidate that is met decides, else the first of all. Time is linear in the candidates and the lists. */
+/**
+ * Decides by the first candidate whose condition is met, else by the first candidate. Takes time linear in the
+ * candidates and lists.
+ */
 export function decideByConditions(
   { user, scope, organization }: Pick<Grants, 'user' | 'scope' | 'organization'>,
   resource: unknown,
@@ -300,7 +325,7 @@ function conditionalDecision(
   reason: DecisionReason,
 ): Decision {
   const evaluatedContext = compiled.contextOf(values);
-  // Two literals, because on the hot path a spread costs as much as the decision.
+  // Two literals, because on the hot path a spread would cost as much as the whole decision.
   return reportedCondition
     ? {
         authorized,

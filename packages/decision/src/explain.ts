@@ -10,7 +10,7 @@ import { unlimited, type Charged } from './work.ts';
 
 export type { Accepts, ExplainContext, Link } from './explain-context.ts';
 
-/** One path of the subject to the pair, and whether its condition is met. */
+/** One path from the subject to the resource and action, and whether the condition on it is met. */
 export interface Outcome {
   readonly permissionId: string;
   readonly roleId: string;
@@ -33,12 +33,14 @@ export interface Explanation {
 export const limits = { candidates: 50, nearest: 3 } as const;
 
 /**
- * Explains a decision, and names the smallest changes that would turn a refusal into a permission (authorization §10.1).
+ * Explains a decision, and proposes the smallest changes that would turn a refusal into an allowed decision
+ * (authorization §10.1).
  *
- * Pure, like `evaluate`. Each remedy was verified: `evaluate` allows the same question after the change. The caller lists
- * in `ExplainContext` which changes are possible.
+ * Pure, like `evaluate`. Each remedy has been verified: `evaluate` allows the same question after the change. `context`
+ * lists the changes that are possible.
  *
- * Reads the permissions from `context`, which is current, not from `grants.held`; of that only the nouns are used.
+ * Reads the permissions from `context`, which is current, not from `grants.held`; from `grants.held` it uses only the
+ * built-in nouns.
  * @throws WorkExceeded if `work` is limited
  */
 export function explain(
@@ -64,10 +66,10 @@ export function explain(
 
   const allows = (...tried: Parameters<typeof tryWith>) => tryWith(...tried).authorized;
   const setting = settingRemedy({ grants, question, context, accepts, allows, work });
-  // Permissions only add, so the new paths alone decide whether the change allows the question.
+  // Permissions only add, so it is enough to evaluate the new paths alone.
   const role = context.roles.find(({ paths }) => allows(paths));
   const link = context.links.find(({ paths }) => allows(paths));
-  // A change that affects only this subject comes first; one that affects other subjects too comes last.
+  // A change that affects only this subject comes first, one that also affects other subjects comes last.
   const nearest: (Remedy | undefined)[] = [
     setting && !setting.shared ? setting.remedy : undefined,
     role && { kind: 'assignRole', roleId: role.roleId },
@@ -81,7 +83,7 @@ export function explain(
   };
 }
 
-/** Reasons of decisions that looked at the permissions. */
+/** The reasons that a decision gives after it has looked at the permissions. */
 export const reasonsWithPaths: ReadonlySet<Decision['reason']> = new Set<Decision['reason']>([
   'NO_PERMISSION',
   'ALLOWED',
@@ -92,7 +94,7 @@ export const reasonsWithPaths: ReadonlySet<Decision['reason']> = new Set<Decisio
 const hasEffect = ({ held, projectPlaneOnly }: Grants, { resource, action }: Question): boolean =>
   projectPlaneOnly !== true || !locate(held, resource, action).management;
 
-/** What the condition of a path answers, and the comparison by which it is not met. */
+/** Evaluates the condition on a path. If it is not met, the outcome names the comparison that failed. */
 export function outcomeOf(
   path: HeldPermission,
   grants: Pick<Grants, 'user' | 'organization' | 'scope'>,

@@ -1,6 +1,6 @@
 /**
- * Whether JSON parsing may have rounded a number: beyond ±(2^53−1) several whole numbers become the same one, so two
- * different 64-bit ids would be equal. Such ids must be text.
+ * Whether JSON parsing may have rounded a number. Beyond ±(2^53−1) different whole numbers become equal, so two
+ * different 64-bit ids could match. Such ids must be strings.
  */
 export const isInexact = (value: unknown): value is number =>
   Number.isInteger(value) && !Number.isSafeInteger(value);

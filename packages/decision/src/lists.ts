@@ -2,25 +2,26 @@ import { isScalar, type Scalar } from './conditions-parse.ts';
 import { isInexact } from './inexact.ts';
 import { unlimited, type Charged } from './work.ts';
 
-/** What comparisons need from a list. */
+/** A list as comparisons read it. */
+/** Whether JSON parsing may have rounded any item. */
 export interface List {
   readonly isInexact: boolean;
   readonly hasOnlyScalars: boolean;
-  /** 'unknown' if no item is equal, but one cannot be compared with the value. */
+  /** 'unknown' if no item is equal, and at least one item cannot be compared with the value. */
   includes(value: Scalar): 'true' | 'false' | 'unknown';
 }
 
-/** Lists up to this length are read again each time: for them a set costs more than it saves. */
+/** Lists up to this length are scanned for every comparison, because building a set would cost more than it saves. */
 const SHORT = 16;
 
 /**
- * The lists among the attributes of one decision. A thousand conditions may compare one list of ten thousand items, so
- * its items are read once, however many comparisons ask. It must not outlive the decision: its caller may change a list
- * afterwards.
+ * Prepares the lists among the attributes of one decision. A thousand conditions may compare the same list of ten
+ * thousand items, so each long list is prepared once and reused. Use a new instance for each decision: the caller may
+ * change its lists afterwards.
  */
 export class Lists {
   readonly work: Charged;
-  /** Consecutive comparisons mostly read one list. */
+  /** The list of the previous call, because consecutive comparisons mostly read the same list. */
   #last: readonly unknown[] | undefined;
   #lastExamined: List | undefined;
   #examined: Map<readonly unknown[], List> | undefined;
@@ -47,11 +48,11 @@ export class Lists {
   }
 }
 
-/** A list that is part of a condition, or too short for a set to pay. */
+/** Prepares a list that is part of a condition. */
 export const listOf = (items: readonly unknown[]): List =>
   items.length <= SHORT ? new ShortList(items) : new LongList(items);
 
-/** Reads its items for each question. */
+/** Scans its items for every comparison. */
 export class ShortList implements List {
   readonly #items: readonly unknown[];
 
@@ -77,12 +78,12 @@ export class ShortList implements List {
   }
 }
 
-/** Reads its items once. */
+/** Puts its items into a set once. */
 class LongList implements List {
   readonly isInexact: boolean;
   readonly hasOnlyScalars: boolean;
   readonly #values: ReadonlySet<unknown>;
-  /** The types of the items that are not null. */
+  /** The types of all items except null. */
   readonly #types = new Set<string>();
 
   constructor(items: readonly unknown[]) {
@@ -100,6 +101,6 @@ class LongList implements List {
   }
 }
 
-/** Whether two values can be compared: values of two types cannot, and null can with everything. */
+/** Whether two values can be compared: scalars of the same type can, and null can be compared with every scalar. */
 export const areComparable = (a: unknown, b: Scalar): boolean =>
   isScalar(a) && (a === null || b === null || typeof a === typeof b);

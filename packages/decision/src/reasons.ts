@@ -10,7 +10,7 @@ export const decisionReasons = [
 ] as const;
 export type DecisionReason = (typeof decisionReasons)[number];
 
-// Refusals without details are shared: the hot path allocates nothing for them.
+// Refusals without details are shared objects, so that the hot path allocates nothing for them.
 const refusal = <R extends DecisionReason>(reason: R) => Object.freeze({ authorized: false, reason });
 export const invalidScope = refusal('INVALID_SCOPE');
 export const subjectInactive = refusal('SUBJECT_INACTIVE');

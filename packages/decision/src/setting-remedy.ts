@@ -1,3 +1,10 @@
+/*
+ * Searches for one attribute whose change would turn a refusal into an allowed decision. There may be thousands of
+ * proposals, and the attributes may be 64 KB long. So each proposal is first tried on only the values that the
+ * conditions read; if a condition is then met, the change is applied to a copy of the attributes and the whole question
+ * is decided again.
+ */
+
 import { compileCondition, type CompiledCondition, type Values } from './conditions.ts';
 import { proposeSettings, type Setting } from './conditions-failure.ts';
 import { isPlainObject, type Path } from './conditions-parse.ts';
@@ -6,11 +13,6 @@ import { attributesAt, type Accepts, type ExplainContext } from './explain-conte
 import { Lists } from './lists.ts';
 import { Work, WorkExceeded, type Charged } from './work.ts';
 
-/**
- * Searches for the attribute that alone would turn a refusal into a permission. There may be thousands of proposals, and a
- * set of attributes may be 64 KB long, so a proposal is first tried on the values that the conditions read. Only one that
- * meets a condition there is carried out on a copy of the attributes and decided about as a whole.
- */
 export interface SettingSearch {
   readonly grants: Grants;
   readonly question: Question;
@@ -20,7 +22,9 @@ export interface SettingSearch {
   readonly work: Charged;
 }
 
-/** `roleId` or `groupId` is set if the attribute is in the metadata of that role or group. */
+/**
+ * A change of one attribute. `roleId` or `groupId` is set if the attribute is in the metadata of that role or group.
+ */
 export interface SettingRemedy {
   readonly kind: 'setAttribute';
   readonly permissionId: string;
@@ -32,18 +36,21 @@ export interface SettingRemedy {
 
 export interface FoundSetting {
   readonly remedy: SettingRemedy;
-  /** Whether it is the metadata of a role or group, and so affects all of its assignees. */
+  /** Whether the attribute is in the metadata of a role or group, so that the change affects all assignees. */
   readonly shared: boolean;
 }
 
 /**
- * Limits of the search. `paths`: only the first are tried, because the others could only allow more. `copies`: proposals
- * that met a condition, but that the API might refuse. `steps`: about a tenth of a second; beyond it the search
- * ends without a remedy.
+ * Limits of the search. `paths`: only the first paths are tried. `perPath`: proposals for one path. `copies`: proposals
+ * that met a condition and were tried on a copy of the attributes. `steps`: about a tenth of a second. Beyond a limit
+ * the search may end without a remedy.
  */
 export const searchLimits = { paths: 10, perPath: 200, copies: 20, steps: 250_000 } as const;
 
-/** Attributes of the resource first, then of the subject, then of a role or group, which others have too. */
+/**
+ * Which attributes to change first: those of the resource, then of the subject, then of a role or group, which others
+ * have too.
+ */
 const rootsByRank = [['resource'], ['user'], ['role', 'group']] as const;
 
 export function settingRemedy(search: SettingSearch): FoundSetting | undefined {
@@ -54,7 +61,7 @@ export function settingRemedy(search: SettingSearch): FoundSetting | undefined {
       if (setting) return setting;
     }
   } catch (error) {
-    // Not a fault of the question, whose decision is known: the explanation just lacks this remedy.
+    // The question itself has been decided; the explanation merely lacks this remedy.
     if (!(error instanceof WorkExceeded)) throw error;
   } finally {
     search.work.charge('proposals', work.spent);
@@ -93,13 +100,14 @@ interface Tried {
   readonly values: Values;
 }
 
-/** Whether the condition of a path would be met after the change, which `path` proposed. */
+/** Whether the condition on the path `tried` would be met after the change that `path` proposed. */
 function isMetWith(tried: Tried, path: HeldPermission, { path: at, value }: Setting, lists: Lists): boolean {
   const { compiled, values } = tried;
   const [root] = at.parts;
   const concerns = (root !== 'role' && root !== 'group') || tried.path[root].id === path[root].id;
   if (!concerns) return false;
-  // A value is a scalar or a list, so nothing is below it. An object above it compares with nothing, as if it were absent.
+  // The new value is a scalar or a list, so paths below it become missing. A path above it is an object, which no
+  // operator can compare, so it stays as it is.
   const changed = values.map((existing, index) => {
     const text = compiled.paths[index] ?? '';
     if (text === at.text) return value;
@@ -114,7 +122,7 @@ interface Change extends FoundSetting {
   readonly question: Question;
 }
 
-/** The change that sets the attribute; undefined if no one can set it. */
+/** The change that sets the attribute; undefined if nothing can set it. */
 function changeFor(
   path: HeldPermission,
   { path: { text, parts }, value }: { readonly path: Path; readonly value: unknown },
@@ -155,7 +163,7 @@ function changeFor(
   return { ...same, shared: true, held: after, remedy: { ...remedy, [`${root}Id`]: source.id } };
 }
 
-/** A copy of the object with the value at a path; undefined if a member on the path is not an object. */
+/** Returns a copy of the object with the value at a path; undefined if a member on the path is not an object. */
 function withValue(
   object: Record<string, unknown>,
   [key = '', ...rest]: readonly string[],

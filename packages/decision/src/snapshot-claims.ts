@@ -1,9 +1,10 @@
 /**
- * What a policy snapshot of one project says (docs/spec/packages.md §8.2): everything that decisions about the project read, so
- * that a process of a customer can decide by itself. The service signs these claims, and `compileSnapshot` reads them.
+ * The content of a policy snapshot of one project (docs/spec/packages.md §8.2): everything that decisions about the
+ * project read, so that a customer's process can decide by itself. The service signs these claims, and
+ * `compileSnapshot` reads them.
  *
- * Rows are listed once and refer to each other by id. Their order has no meaning: a policy sorts paths as the service does,
- * by the creation of the permission, then by the ids of permission, role and group.
+ * Rows are listed once and refer to each other by id. The order of rows has no meaning: a policy sorts paths as the
+ * service does, by the creation time of the permission, then by the ids of permission, role and group.
  */
 export interface SnapshotClaims extends SnapshotRows {
   /** Issuer of the project. */
@@ -11,19 +12,19 @@ export interface SnapshotClaims extends SnapshotRows {
   readonly aud: 'doorward-snapshot';
   /** Id of the project. */
   readonly sub: string;
-  /** Seconds. */
+  /** Seconds since 1970, like `exp`. */
   readonly iat: number;
   readonly exp: number;
   readonly format: 1;
-  /** Opaque, at most 64 characters; equal for equal rows, whichever process made the snapshot. */
+  /** Opaque, at most 64 characters. Equal rows have equal versions, whichever process made the snapshot. */
   readonly version: string;
-  /** Never falls from one snapshot of the project to a later one. */
+  /** Never decreases from one snapshot of the project to a later one. */
   readonly sequence: number;
-  /** As `X-Doorward-Revision`: the snapshot contains every change up to it. */
+  /** The value of `X-Doorward-Revision`: the snapshot contains every change up to this revision. */
   readonly revision: string;
-  /** Milliseconds; the rows are at most a second older. */
+  /** Milliseconds since 1970. The rows are at most a second older than this time. */
   readonly asOf: number;
-  /** Attributes of the scope for conditions; members that do not apply are missing. */
+  /** Attributes of the scope for conditions. Members that do not apply are missing. */
   readonly scope: {
     readonly tenant: string;
     readonly id: string;
@@ -39,7 +40,7 @@ export interface SnapshotClaims extends SnapshotRows {
   readonly nouns: readonly string[];
 }
 
-/** The rows, which changes replace by their ids; only those that assigned roles and keys lead to. */
+/** The rows of a snapshot, by section. Contains only rows that an assigned role or a key refers to, directly or not. */
 export interface SnapshotRows {
   readonly resources: readonly SnapshotResource[];
   readonly permissions: readonly SnapshotPermission[];
@@ -51,7 +52,7 @@ export interface SnapshotRows {
   readonly ended: EndedCredentials;
 }
 
-/** Only active resources. */
+/** A resource of a permission; inactive resources are left out. */
 export interface SnapshotResource {
   readonly id: string;
   readonly slug: string;
@@ -68,7 +69,7 @@ export interface SnapshotPermission {
   readonly createdAt: number;
 }
 
-/** `metadata` only if a condition on a path through the group reads it. */
+/** `metadata` is present only if a condition on a path through the group reads it. */
 export interface SnapshotGroup {
   readonly id: string;
   readonly name: string;
@@ -76,7 +77,7 @@ export interface SnapshotGroup {
   readonly permissionIds: readonly string[];
 }
 
-/** `metadata` only if a condition on a path through the role reads it. */
+/** `metadata` is present only if a condition on a path through the role reads it. */
 export interface SnapshotRole {
   readonly id: string;
   readonly name: string;
@@ -84,27 +85,33 @@ export interface SnapshotRole {
   readonly groupIds: readonly string[];
 }
 
-/** An active user of the project, with every role that they have there: of the project, its organization or its account. */
+/**
+ * An active user of the project, with all their roles that count there: roles of the project, its organization and its
+ * account.
+ */
 export interface SnapshotUser {
   readonly id: string;
   readonly roleIds: readonly string[];
-  /** The tree of the `user.*` attributes that any condition of the snapshot reads, without `id`. */
+  /** The attributes under `user` that any condition of the snapshot reads, as nested objects, without `id`. */
   readonly attributes?: Record<string, unknown>;
 }
 
 /** A live API key of the project, by the `jti` of its tokens. */
 export interface SnapshotKey {
   readonly id: string;
-  /** Who made it, or whose rights it has. */
+  /** The user who created the key, or for a ProjectUser key the user whose rights it has. */
   readonly userId: string;
   /** True for a ProjectUser key, which has the rights of its user. */
   readonly ofUser: boolean;
-  /** Null for a ProjectUser key, and for a key whose role is gone. */
+  /** Null for a ProjectUser key, and for a key whose role was deleted. */
   readonly roleId: string | null;
-  /** Milliseconds: when it expires, or is refused because its owner has not verified an address; null: never. */
+  /**
+   * Milliseconds since 1970: when the key expires, or when it will be refused because its owner has not verified an
+   * address. Null: never.
+   */
   readonly expiresAt: number | null;
   readonly allowedCidrs: readonly string[];
-  /** As in `SnapshotUser`: conditions of a key read its user, who may have left. */
+  /** Attributes of the key's user, as in `SnapshotUser`. They are here because the user may have left the project. */
   readonly attributes?: Record<string, unknown>;
 }
 
@@ -113,17 +120,23 @@ export interface SnapshotApp {
   readonly clientId: string;
   /** Null: not restricted. */
   readonly scopes: readonly string[] | null;
-  /** Seconds, rounded up. A token that was issued before this time may state scopes that no longer hold: ask the service. */
+  /**
+   * Seconds since 1970, rounded up. For tokens issued before this time ask the service, because the app may have lost
+   * some of their scopes since.
+   */
   readonly updatedAt: number;
 }
 
-/** What ended while its tokens may still be unexpired. */
+/** Credentials that have ended, although tokens of theirs may not have expired yet. */
 export interface EndedCredentials {
-  /** `jti` of tokens: ids of sessions of apps, and of keys. */
+  /** `jti` of tokens, which are ids of app sessions and of API keys. */
   readonly jti: readonly string[];
-  /** Seconds. If more have ended than are listed: tokens issued before this time are for the service to judge. */
+  /**
+   * Seconds since 1970; set if more credentials have ended than are listed. Ask the service about tokens issued before
+   * this time.
+   */
   readonly issuedBefore: number | null;
-  /** Revoked signing keys. */
+  /** Key ids of revoked signing keys. */
   readonly kids: readonly string[];
 }
 
@@ -139,7 +152,7 @@ export const rowSections = {
 } as const;
 export type RowSection = keyof typeof rowSections;
 
-/** What changed between two versions. Without a change `from` equals `to`, and only `asOf` is new. */
+/** The changes between two versions. If nothing changed, `from` equals `to`, and only `asOf` is new. */
 export interface ChangesClaims {
   readonly iss: string;
   readonly aud: 'doorward-snapshot';
@@ -152,14 +165,17 @@ export interface ChangesClaims {
   readonly sequence: number;
   readonly revision: string;
   readonly asOf: number;
-  /** True: the service cannot name the changes, or they are many. Fetch a whole snapshot; there is nothing in `put` and `drop`. */
+  /**
+   * True if the service cannot list the changes, or there are too many: `put` and `drop` are then empty, so fetch a
+   * whole snapshot.
+   */
   readonly full: boolean;
-  /** As in the snapshot: whole, whether changed or not. */
+  /** The organization's attributes in full, as in the snapshot, whether or not they changed. */
   readonly organization?: Readonly<Record<string, unknown>>;
-  /** New and changed rows, whole. */
+  /** New and changed rows in full. */
   readonly put: { readonly [S in RowSection]?: SnapshotRows[S] };
-  /** Ids of rows that are gone. */
+  /** Ids of deleted rows. */
   readonly drop: { readonly [S in RowSection]?: readonly string[] };
-  /** Whole, whether changed or not. */
+  /** The ended credentials in full, whether or not they changed. */
   readonly ended: EndedCredentials;
 }

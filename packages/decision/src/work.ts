@@ -1,9 +1,9 @@
 /**
- * Counts the work of decisions, so that a request is bounded in total. Each limit alone is harmless, their product is not:
- * conditions × lists, tests × roles × permissions, proposals × attributes.
+ * Counts the work of decisions, so that the work of one request is limited. The limits of single inputs are harmless
+ * alone, but their products are not: conditions × lists, tests × roles × permissions, proposals × attributes.
  *
- * A step is roughly one comparison: 50 to 200 nanoseconds. Every loop whose length a caller can choose charges its work
- * before it does it.
+ * A step is roughly one comparison: 50 to 200 nanoseconds. Every loop whose length a caller can choose charges its
+ * steps before it runs.
  *
  * @example
  * const work = new Work(4_000_000);
@@ -14,17 +14,21 @@ export class Work {
   #spent = 0;
   readonly #byKind = new Map<WorkKind, number>();
 
-  /** @param budget steps of all decisions that charge it */
+  /** @param budget the number of steps that everything charged here may take in total */
   constructor(budget: number) {
     this.budget = budget;
   }
 
-  /** Steps so far. */
+  /** Steps charged so far. */
   get spent(): number {
     return this.#spent;
   }
 
-  /** @throws WorkExceeded once the steps exceed the budget, and from then on */
+  /**
+   * Adds steps of a kind.
+   *
+   * @throws WorkExceeded if the total exceeds the budget
+   */
   charge(kind: WorkKind, steps: number): void {
     this.#spent += steps;
     this.#byKind.set(kind, (this.#byKind.get(kind) ?? 0) + steps);
@@ -37,23 +41,23 @@ export class Work {
   }
 }
 
-/** What steps are spent on. */
+/** The kinds of work, as errors report them. */
 export type WorkKind =
-  /** Of the conditions of permissions with attributes. */
+  /** Comparisons of conditions with attributes. */
   | 'comparisons'
   /** Items of lists among the attributes. */
   | 'items'
-  /** From a role through a group to a permission. */
+  /** Paths from a role through a group to a permission. */
   | 'paths'
-  /** Values that might meet a condition. */
+  /** Attribute values that might meet a condition, tried for an explanation. */
   | 'proposals'
-  /** Combinations of alternatives in a condition. */
+  /** Combinations of alternatives in a condition, tried to find a contradiction. */
   | 'cases';
 
-/** More work than its budget allows. */
+/** Thrown when work exceeds its budget. */
 export class WorkExceeded extends Error {
   override readonly name = 'WorkExceeded';
-  /** What took the most of it. */
+  /** The kind of work that took the most steps. */
   readonly kind: WorkKind;
 
   constructor(kind: WorkKind, budget: number) {
@@ -62,8 +66,11 @@ export class WorkExceeded extends Error {
   }
 }
 
-/** Counts nothing: for a caller who only harms themselves, such as an application that decides in its own process. */
+/**
+ * Counts and limits nothing: for callers who only slow down themselves, such as an application that decides in its own
+ * process.
+ */
 export const unlimited: Pick<Work, 'charge'> = { charge: () => undefined };
 
-/** Where work is charged. */
+/** Anything that work can be charged to: a budget, or `unlimited`. */
 export type Charged = Pick<Work, 'charge'>;

@@ -38,12 +38,15 @@ const app: Row = {
 };
 const webhook: Row = { description: null, active: true, protect: false };
 
-/** The document as a file has it, in its complete form. Says nothing about values that are wrong: the service does. */
+/**
+ * Completes a parsed file with the default of every member that it leaves out. Does not validate values; the service
+ * does.
+ */
 export function withDefaults(file: Readonly<Record<string, unknown>>): PolicyDocument {
   return mapped(file, (defaults, row) => ({ ...defaults, ...row }));
 }
 
-/** The other way round: without members that have their default, so that a file is short. */
+/** The opposite of `withDefaults`: leaves out members that have their default value, so that the file stays short. */
 export function withoutDefaults(document: PolicyDocument): Record<string, unknown> {
   const members: Members<PolicyDocument> = document;
   const short = mapped(members, (defaults, row) =>
@@ -70,7 +73,7 @@ function mapped(
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .map(([key, row]) => [key, map(defaultsOf(key), row ?? {})]),
     );
-  // The values of a file are not checked here.
+  // The values are not validated here, hence the cast.
   return {
     version: 1,
     mode: document['mode'] ?? 'warn',

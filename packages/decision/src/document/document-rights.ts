@@ -4,8 +4,9 @@ import { unlimited, type Charged } from '../work.ts';
 import { isBuiltInNoun, targetOf, type PolicyDocument } from './document.ts';
 
 /**
- * The permissions that a document's roles grant. A role has up to 100 groups of 100 permissions each, and a document a thousand roles,
- * so the permissions of a group are looked up once, and a question about one pair makes only the paths to this pair.
+ * The permissions that a document's roles grant. A role has up to 100 groups of 100 permissions each, and a document a
+ * thousand roles. So each group is looked up once, and a question about one resource and action builds only the paths
+ * to that pair.
  */
 export class DocumentRights {
   readonly #document: PolicyDocument;
@@ -17,7 +18,7 @@ export class DocumentRights {
     this.#work = work;
   }
 
-  /** Whether any permission that counts is in the role. */
+  /** Whether the role grants nothing: none of its permissions counts (see `groupRights`). */
   isEmpty(role: string): boolean {
     return !this.#groupsOf(role).some((group) => this.groupRights(group).all.length > 0);
   }
@@ -27,7 +28,10 @@ export class DocumentRights {
     return this.#groupsOf(role).some((group) => this.groupRights(group).byPair.has(pair));
   }
 
-  /** The paths from some roles to a resource and action, whatever its spelling. A role that the document lacks has none. */
+  /**
+   * The paths from these roles to a resource and action, in any spelling. Roles that are not in the document are
+   * ignored.
+   */
   pathsTo(roles: Iterable<string>, resource: string, action: string): HeldPermission[] {
     const pair = keyOf(resource, action);
     const paths: HeldPermission[] = [];
@@ -39,14 +43,14 @@ export class DocumentRights {
         role ??= sourceOf(name, this.#document.roles[name]?.metadata);
         const group = sourceOf(key, this.#document.groups[key]?.metadata);
         this.#work.charge('paths', PATH_STEPS * held.length);
-        // A literal: a spread takes several times as long, and one question may have ten thousand paths.
+        // Written out as a literal: a spread takes several times as long, and one question may have ten thousand paths.
         for (const { permission, condition } of held) paths.push({ permission, condition, role, group });
       }
     }
     return paths;
   }
 
-  /** The permissions of a group that count: those on a resource that is not active do not. */
+  /** The permissions of a group that count. Permissions on inactive resources are left out. */
   groupRights(group: string): GroupRights {
     const existing = this.#groups.get(group);
     if (existing) return existing;
@@ -81,7 +85,7 @@ export class DocumentRights {
   }
 }
 
-/** To make a path takes about as long as this many comparisons. */
+/** Building a path takes about as long as this many comparisons. */
 const PATH_STEPS = 3;
 
 type HeldByGroup = Pick<HeldPermission, 'permission' | 'condition'>;
@@ -91,13 +95,16 @@ interface GroupRights {
   readonly byPair: ReadonlyMap<string, readonly HeldByGroup[]>;
 }
 
-/** As `locate` spells them: a built-in noun as it is, a slug without spaces around it and in lower case. */
+/** Normalizes the spelling as `locate` does: built-in nouns stay as they are, slugs are trimmed and lower-cased. */
 function keyOf(resource: string, action: string): string {
   const name = isBuiltInNoun(resource) ? resource : resource.trim().toLowerCase();
   return `${name} ${action.trim().toLowerCase()}`;
 }
 
-/** The permissions that a group contains. The name of a built-in one says it: `Project: Query, Update`. */
+/**
+ * The names of the permissions in a group. A built-in group lists its permissions in its own name: `Project: Query,
+ * Update`.
+ */
 export function permissionNamesOf(document: PolicyDocument, group: string): readonly string[] {
   const own = document.groups[group];
   if (own) return own.permissions;

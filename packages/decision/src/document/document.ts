@@ -1,12 +1,13 @@
 /**
- * A policy document: what a project defines of rights, as a file. Rows refer to each other by their keys, which are their
- * names. Built-in permissions and groups are named by their own names (`Tag:Query`, `Project: Query, Update`).
+ * A policy document: everything that a project defines about rights, as a file. Rows refer to each other by key, and
+ * the key of a row is its name. Built-in permissions and groups are referred to by their own names (`Tag:Query`,
+ * `Project: Query, Update`).
  *
- * This is the complete form: a member that the file leaves out has its default.
+ * This type is the complete form: members that the file leaves out have their defaults.
  */
 export interface PolicyDocument {
   readonly version: 1;
-  /** Whether rows of the document can be changed by hand: `warn` shows it as drift, `lock` refuses it. */
+  /** What happens to manual changes of rows in the document: `warn` shows them as drift, `lock` refuses them. */
   readonly mode: 'warn' | 'lock';
   readonly resources: Keyed<ResourceInDocument>;
   readonly permissions: Keyed<PermissionInDocument>;
@@ -21,7 +22,7 @@ export interface PolicyDocument {
 export type Keyed<T> = Readonly<Record<string, T>>;
 
 interface Managed {
-  /** While this is set, a document cannot delete the row, and callers cannot change or delete it by hand. */
+  /** While true, a document cannot delete the row, and callers cannot change or delete it by hand. */
   readonly protect: boolean;
 }
 
@@ -34,7 +35,7 @@ interface Described extends Common {
   readonly tags: readonly string[];
 }
 
-/** Its key is its slug. */
+/** The key of a resource is its slug. */
 export interface ResourceInDocument extends Described {
   readonly name: string;
   readonly actions: readonly string[];
@@ -59,7 +60,7 @@ export interface TagInDocument extends Common {
   readonly color: string;
 }
 
-/** An app to which users sign in. Its client id and its secret are not in the document. */
+/** An app that users sign in to. The document does not contain its client id and secret. */
 export interface AppInDocument extends Managed {
   readonly logoUrl: string | null;
   readonly homepageUrl: string | null;
@@ -67,7 +68,7 @@ export interface AppInDocument extends Managed {
   readonly redirectUris: readonly string[];
   readonly postLogoutRedirectUris: readonly string[];
   readonly backchannelLogoutUri: string | null;
-  /** `resource:action` of permissions of the document, or names of built-in ones. */
+  /** `resource:action` of permissions in the document, or names of built-in permissions. */
   readonly scopes: readonly string[] | null;
   readonly enabledProviders: readonly string[];
   readonly identityProviders: readonly string[];
@@ -82,7 +83,7 @@ export interface AppInDocument extends Managed {
   readonly tags: readonly string[];
 }
 
-/** Where events are sent. Its secret is not in the document. */
+/** An endpoint that receives events. The document does not contain its secret. */
 export interface WebhookInDocument extends Managed {
   readonly url: string;
   readonly eventTypes: readonly string[];
@@ -95,7 +96,7 @@ export interface PolicyTest {
   readonly name: string;
   readonly permission: string | { readonly resource: string; readonly action: string };
   readonly context?: { readonly resource?: Readonly<Record<string, unknown>> };
-  /** With roles: decided by the document alone. Else a service is asked. */
+  /** With `roles`, the document alone decides the test; otherwise a service does. */
   readonly subject?: {
     readonly roles?: readonly string[];
     readonly attributes?: Readonly<Record<string, unknown>>;
@@ -104,10 +105,13 @@ export interface PolicyTest {
   readonly expect: { readonly authorized: boolean; readonly reason?: string };
 }
 
-/** Its members by name: for the compiler, an interface is not a record, and what maps its members is one. */
+/**
+ * An interface as a record. TypeScript does not treat an interface as a record, so code that maps over members needs
+ * this.
+ */
 export type Members<T> = Pick<T, keyof T>;
 
-/** The kinds of rows, in the order in which they can be created; deleted in the opposite order. */
+/** The kinds of rows, in the order in which they can be created. They are deleted in the opposite order. */
 export const documentKinds = [
   'tags',
   'resources',
@@ -119,7 +123,7 @@ export const documentKinds = [
 ] as const;
 export type DocumentKind = (typeof documentKinds)[number];
 
-/** The rows of a kind, for code that reads the members of every kind by their names. */
+/** The rows of a kind, as records whose members can be read by name. */
 export function rowsIn(
   document: PolicyDocument,
   kind: DocumentKind,
@@ -128,10 +132,10 @@ export function rowsIn(
   return rows[kind];
 }
 
-/** Whether a resource is built in: their names begin with a capital letter, and no slug does. */
+/** Whether a resource is built in: the names of built-in resources begin with a capital letter, slugs never do. */
 export const isBuiltInNoun = (resource: string): boolean => /^[A-Z]/.test(resource);
 
-/** `resource:action` in two parts; a name without a colon is an action without a resource. */
+/** Splits `resource:action` at the last colon. A name without a colon becomes an action with an empty resource. */
 export function targetOf(permission: PolicyTest['permission']): { resource: string; action: string } {
   if (typeof permission !== 'string') return permission;
   const colon = permission.lastIndexOf(':');

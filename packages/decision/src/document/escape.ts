@@ -1,7 +1,8 @@
-/**
- * `${NAME}` in a value is for the command line to fill in, and `$${` is a plain `${`. Keys are neither filled in nor escaped.
- * The two functions undo each other.
+/*
+ * Escapes and unescapes `${` in the values of a document; the two functions are inverses. The command line replaces
+ * `${NAME}` in a value by a variable, and `$${` stands for a literal `${`. Keys are left as they are.
  */
+
 export const unescaped = <T>(document: T): T =>
   withTexts(document, (text) => text.replaceAll('$${', () => '${'));
 
@@ -11,7 +12,7 @@ export const escaped = <T>(document: T): T =>
 function withTexts<T>(value: T, map: (text: string) => string): T {
   if (typeof value === 'string') return map(value) as T;
   if (Array.isArray(value)) return value.map((item) => withTexts<unknown>(item, map)) as T;
-  // The input of a caller may hold anything; only what JSON has is looked into.
+  // A caller may pass any value; only members of objects and items of arrays are visited.
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, member]) => [key, withTexts<unknown>(member, map)]),

@@ -1,17 +1,17 @@
 import type { DocumentKind, PolicyDocument } from './document.ts';
 
-/** A name in a document that leads nowhere, or that is not allowed there. */
+/** A name in a document that refers to nothing, or that is not allowed at its position. */
 export interface ReferenceFault {
-  /** Begins with `policy`. */
+  /** Path of the name; it begins with `policy`. */
   readonly path: string;
   readonly code: 'enum' | 'required' | 'not_allowed' | 'duplicate';
   readonly hint?: string;
-  /** The names that could stand there, and the one that does. */
+  /** The names that would be valid, and the one in the document. */
   readonly allowed?: readonly string[];
   readonly given?: string;
 }
 
-/** The rows that every project has. Documents refer to them by name. */
+/** The rows that every project has and that documents can refer to by name. */
 export interface BuiltInNames {
   readonly resources: readonly { readonly slug: string; readonly actions: readonly string[] }[];
   readonly permissions: readonly string[];
@@ -20,8 +20,8 @@ export interface BuiltInNames {
 }
 
 /**
- * Finds names in a complete document that lead nowhere, or that are not allowed there: each name is a key of the document
- * or a built-in row, and each permission is about an action of its resource.
+ * Finds references in a complete document that refer to nothing or are not allowed. A valid reference is the key of a
+ * row in the document or the name of a built-in row, and the action of a permission is an action of its resource.
  */
 export function* referenceFaults(
   document: PolicyDocument,
@@ -63,7 +63,7 @@ export function* referenceFaults(
       if (!roles.has(role)) yield unknown(`policy.tests.${index}.subject.roles.${at}`, [...roles], role);
   const spelled = new Set<string>();
   for (const key of tags) {
-    // Tags of a project differ in more than capitals.
+    // Tag names are unique regardless of case.
     if (spelled.has(key.toLowerCase())) yield { path: `policy.tags.${key}`, code: 'duplicate' };
     spelled.add(key.toLowerCase());
   }

@@ -18,11 +18,12 @@ import { droppedIn, limits, rowsIn, type DroppedIds, type Rows } from './rows.ts
 import { SnapshotError } from './snapshot-error.ts';
 
 /**
- * Makes a policy from the claims of a verified snapshot. It checks every member, and copies what it keeps. It does
- * not verify who signed the claims, for whom, or how old they are: verify that first.
+ * Builds a policy from the claims of a verified snapshot. Checks every member, and copies what it keeps. It does not
+ * verify the signature, the audience or the age of the claims: do that first.
  *
- * @throws SnapshotError for another format or shape, and for an id that names no row
- * @example const policy = compileSnapshot(claims); decide(policy, { subject: { userId }, permission: 'order:read', now });
+ * @throws SnapshotError if the format or the shape is wrong, or an id refers to no row
+ * @example const policy = compileSnapshot(claims); decide(policy, { subject: { userId }, permission: 'order:read', now
+ * });
  */
 export function compileSnapshot(claims: unknown): Policy {
   const document = asObject(claims);
@@ -42,9 +43,9 @@ export function compileSnapshot(claims: unknown): Policy {
 }
 
 /**
- * The policy after changes. It shares all unchanged rows with the given policy, which does not change.
+ * Returns the policy after the changes. It shares all unchanged rows with the given policy, which stays as it is.
  *
- * @throws SnapshotError as `compileSnapshot`, and if the changes do not continue this policy: `NOT_NEXT`
+ * @throws SnapshotError like `compileSnapshot`, and with `NOT_NEXT` if the changes do not follow this policy
  * @example try { policy = applyChanges(policy, claims) } catch { policy = compileSnapshot(await fetchSnapshot()) }
  */
 export function applyChanges(policy: Policy, claims: unknown): Policy {
@@ -71,12 +72,12 @@ function withRows(policy: Policy, rows: Rows, dropped: DroppedIds): Policy {
   const keys = changedMap(policy.keys, 'keys', rows.keys, dropped, holders.ofKey);
   const apps = changedMap(policy.apps, 'apps', rows.apps, dropped, (app) => app);
   if (users.size > limits.users) throw new SnapshotError('SHAPE', 'users', `are more than ${limits.users}`);
-  // New and changed rows were checked above; an unchanged row may still name a dropped role.
+  // New and changed rows have been checked above. An unchanged user or key may still refer to a dropped role.
   if (dropped.roles.length > 0) assertRolesExist(graph, users, keys);
   return { ...policy, graph, users, keys, apps };
 }
 
-/** The claims that a snapshot and changes have in common. */
+/** The claims that snapshots and changes have in common. */
 function headerOf(document: Members) {
   if (numberAt(document, 'format') !== 1) throw new SnapshotError('FORMAT', 'format', 'is not 1');
   if (textAt(document, 'aud') !== 'doorward-snapshot')

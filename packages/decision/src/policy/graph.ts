@@ -9,18 +9,20 @@ import { SnapshotError } from './snapshot-error.ts';
 import { SetIndexes } from './set-indexes.ts';
 
 /**
- * Roles, groups, permissions and resources of a policy, linked to each other. Nodes are immutable: `changedGraph`
- * makes a new node for a changed row, and for everything that leads to it. The old and the new graph share all
- * other nodes, and what these have compiled.
+ * The roles, groups, permissions and resources of a policy, linked to each other. Nodes are immutable: `changedGraph`
+ * creates a new node for each changed row, and for each node that refers to a changed one, directly or not. The old and
+ * the new graph share all other nodes, together with their compiled indexes.
  */
 export interface Graph {
-  /** The names by which `locate` finds the resource of a question: built-in nouns, and the slugs of the project. */
+  /**
+   * The names by which `locate` recognizes the resource of a question: built-in nouns, and the slugs of the project.
+   */
   readonly names: Names & { readonly managementNouns: ReadonlySet<string> };
   readonly resources: ReadonlyMap<string, SnapshotResource>;
   readonly permissions: ReadonlyMap<string, PermissionNode>;
   readonly groups: ReadonlyMap<string, GroupNode>;
   readonly roles: ReadonlyMap<string, RoleNode>;
-  /** Indexes of sets of roles. */
+  /** Permission indexes for sets of several roles. */
   readonly sets: SetIndexes;
 }
 
@@ -34,7 +36,8 @@ export const emptyGraph = (nouns: ReadonlySet<string>): Graph => ({
 });
 
 /**
- * Applies changes of rows to a graph; returns the same graph if nothing in it changed.
+ * Applies changed rows to a graph; returns the same graph if nothing in it changed.
+ *
  * @throws SnapshotError if a row is missing
  */
 export function changedGraph(old: Graph, rows: Rows, dropped: DroppedIds): Graph {
@@ -80,7 +83,7 @@ export function changedGraph(old: Graph, rows: Rows, dropped: DroppedIds): Graph
   };
 }
 
-/** The nodes of a section after changes: a node that leads to a changed node is linked again. */
+/** Returns the nodes of a section after changes. Nodes that refer to a changed node are linked again. */
 function relinked<R extends { readonly id: string }, N extends { readonly row: R }>(
   old: ReadonlyMap<string, N>,
   section: RowSection,
@@ -123,7 +126,10 @@ export function rowAt<N>(nodes: ReadonlyMap<string, N>, id: string, path: string
   return node;
 }
 
-/** Counts the paths without making them: a document with a few thousand ids can have billions of paths. */
+/**
+ * Limits the paths by counting them, without creating them: a document with a few thousand ids can have billions of
+ * paths.
+ */
 function assertFewPaths(roles: ReadonlyMap<string, RoleNode>): void {
   let paths = 0;
   for (const role of roles.values()) paths += role.pathCount;

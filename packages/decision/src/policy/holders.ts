@@ -5,14 +5,14 @@ import type { Holder, PolicyKey, RoleSet } from './policy.ts';
 import { SnapshotError } from './snapshot-error.ts';
 
 /**
- * Makes holders of rights from rows. Holders share equal sets of roles, because a project has many users and few
- * sets.
+ * Returns functions that turn rows of users and keys into holders of rights. Holders with equal sets of roles share one
+ * object, because a project has many users but few different sets.
  */
 export function createHolders({ roles }: Graph) {
   const sets = new Map<string, RoleSet>();
 
   function setOf(assigned: readonly RoleNode[]): RoleSet {
-    // The ids of the role nodes, so that the equal texts in the row of each user can be freed.
+    // Uses the ids of the role nodes, so that the equal strings in each user's row can be freed.
     const ids = assigned.map(({ row }) => row.id).sort();
     const key = JSON.stringify(ids);
     const existing = sets.get(key);
@@ -39,11 +39,15 @@ export function createHolders({ roles }: Graph) {
   };
 }
 
-/** The id comes last: no attribute can replace it. */
+/** `id` comes last, so that no attribute can replace it. */
 const attributesOf = (id: string, attributes: Record<string, unknown> | undefined): Holder['user'] =>
   Object.freeze(attributes ? { ...attributes, id } : { id });
 
-/** @throws SnapshotError if a holder has a dropped role */
+/**
+ * Checks that no user or key still has a dropped role.
+ *
+ * @throws SnapshotError if one does
+ */
 export function assertRolesExist(
   graph: Graph,
   users: ReadonlyMap<string, Holder>,

@@ -1,13 +1,14 @@
+/*
+ * Functions that read members of JSON of unknown shape. They return copies and primitive values, so that later changes
+ * of the document do not affect a policy. They throw only SnapshotError, with the path of the member.
+ */
+
 import { isPlainObject } from '../conditions-parse.ts';
 import { SnapshotError } from './snapshot-error.ts';
 
-/**
- * Reads members of JSON of unknown shape. The functions return copies and primitive values, so later changes of the
- * document do not change a policy. Each function throws only SnapshotError, with the path of the member.
- */
 export type Members = Readonly<Record<string, unknown>>;
 
-/** Protects the recursion against a stack overflow. JSON from the service is far less deep. */
+/** Protects the recursion against a stack overflow. JSON from the service is far less deep than this. */
 const MAX_DEPTH = 64;
 
 const refuse = (path: string, problem: string): never => {
@@ -56,7 +57,10 @@ function listAt(object: Members, name: string, limit: number): readonly unknown[
   return value.length <= limit ? (value as unknown[]) : refuse(name, `has more than ${limit} items`);
 }
 
-/** Reads each item of a list. It makes a path only after an error, because a snapshot may have 50,000 users. */
+/**
+ * Reads each item of a list. It builds the path of an item only after an error, because a snapshot may have 50,000
+ * users.
+ */
 export function eachAt<T>(object: Members, name: string, limit: number, read: (item: Members) => T): T[] {
   const list = listAt(object, name, limit);
   const items: T[] = [];
@@ -70,7 +74,7 @@ export function eachAt<T>(object: Members, name: string, limit: number, read: (i
   return items;
 }
 
-/** A frozen copy of JSON. */
+/** A frozen copy of a JSON value. */
 export const jsonAt = (object: Members, name: string): unknown =>
   within(name, () => copyOf(own(object, name), 0));
 
@@ -86,13 +90,13 @@ function copyOf(value: unknown, depth: number): unknown {
   if (depth > MAX_DEPTH) return refuse('', 'is nested too deeply');
   if (Array.isArray(value)) return Object.freeze(Array.from(value, (item) => copyOf(item, depth + 1)));
   if (!isPlainObject(value)) return refuse('', 'is not JSON');
-  // Unlike an assignment, `fromEntries` makes a member `__proto__` an ordinary one.
+  // Unlike an assignment, `fromEntries` treats `__proto__` as an ordinary member.
   return Object.freeze(
     Object.fromEntries(Object.entries(value).map(([name, item]) => [name, copyOf(item, depth + 1)])),
   );
 }
 
-/** Runs `read`; the path of an error begins with the member. */
+/** Runs `read`, and puts `member` in front of the path of an error. */
 export function within<T>(member: string, read: () => T): T {
   try {
     return read();
@@ -101,6 +105,6 @@ export function within<T>(member: string, read: () => T): T {
   }
 }
 
-/** The error, with the member before its path. */
+/** Puts `member` in front of the path of a SnapshotError; returns other errors as they are. */
 export const below = (error: unknown, member: string): unknown =>
   error instanceof SnapshotError ? error.below(member) : error;

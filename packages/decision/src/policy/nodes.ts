@@ -15,12 +15,12 @@ export interface GroupNode {
   readonly permissions: readonly PermissionNode[];
 }
 
-/** A path from a role to a permission. `createdAt` orders the paths of a subject. */
+/** A path from a role to a permission. `createdAt` is the time of the permission and orders the paths of a subject. */
 export interface Path extends HeldPermission {
   readonly createdAt: number;
 }
 
-/** A role with the index of its permissions, which is made at the first question about the role. */
+/** A role with the index of its permissions, which is built at the first question about the role. */
 export class RoleNode {
   readonly row: RoleRow;
   readonly groups: readonly GroupNode[];
@@ -42,7 +42,7 @@ export class RoleNode {
   }
 }
 
-/** Every path of the roles to a permission that has effect in a project, in the order in which decisions try them. */
+/** Every path from the roles to a permission that has effect in a project, in the order in which decisions try them. */
 export const pathsOf = (roles: readonly RoleNode[]): readonly Path[] =>
   roles
     .flatMap(({ row: role, groups }) =>
@@ -60,12 +60,12 @@ export const pathsOf = (roles: readonly RoleNode[]): readonly Path[] =>
     )
     .sort(inOrder);
 
-/** By the creation and the id of the permission, then the ids of role and group. */
+/** Orders by the creation time and id of the permission, then by the ids of role and group. */
 const inOrder = (a: Path, b: Path): number => a.createdAt - b.createdAt || comparePaths(a, b);
 
 type Ids = { readonly [K in 'permission' | 'role' | 'group']: { readonly id: string } };
 
-/** The order of paths to permissions that were created at the same time. */
+/** Orders paths to permissions that were created at the same time. */
 export const comparePaths = (a: Ids, b: Ids): number =>
   compareTexts(a.permission.id, b.permission.id) ||
   compareTexts(a.role.id, b.role.id) ||

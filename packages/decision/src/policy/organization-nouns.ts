@@ -1,6 +1,6 @@
 import type { HeldPermission } from '../evaluate.ts';
 
-/** Nouns about an organization itself; their permissions have no effect in a project (authorization §3). */
+/** Built-in resources of an organization itself. Permissions on them have no effect in a project (authorization §3). */
 export const organizationNouns: ReadonlySet<string> = new Set([
   'Organization',
   'OrganizationInvitation',

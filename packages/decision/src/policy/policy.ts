@@ -2,10 +2,10 @@ import type { EndedCredentials, SnapshotApp, SnapshotClaims, SnapshotKey } from 
 import type { Graph } from './graph.ts';
 
 /**
- * A snapshot that is ready for decisions. It never changes; `applyChanges` makes a new one. It holds the rights of every user
- * of the project, so do not print it or give it to a browser.
+ * A snapshot that is ready for decisions. It is immutable; `applyChanges` creates a new one. It contains the rights of
+ * every user of the project, so do not log it or send it to a browser.
  *
- * @example policy.version // what to fetch changes since
+ * @example policy.version // the version to fetch changes since
  */
 export interface Policy extends Pick<
   SnapshotClaims,
@@ -15,7 +15,7 @@ export interface Policy extends Pick<
   readonly scope: Readonly<Record<string, unknown>>;
   /** Attributes of the organization that owns the project; undefined if no condition reads them. */
   readonly organization: Record<string, unknown> | undefined;
-  /** Which users the policy lists. It contains nothing about other users. */
+  /** The users that the policy lists. The policy contains nothing about other users. */
   readonly userFilter: 'all' | 'none' | ReadonlySet<string>;
   readonly ended: Ended;
   /** Active users by id. */
@@ -32,16 +32,16 @@ export interface Policy extends Pick<
   readonly graph: Graph;
 }
 
-/** Credentials that ended while their tokens may still be unexpired. */
+/** Credentials that have ended, although tokens of theirs may not have expired yet. */
 export interface Ended extends Pick<EndedCredentials, 'issuedBefore'> {
   readonly jti: ReadonlySet<string>;
   readonly kids: ReadonlySet<string>;
 }
 
-/** The roles of a holder: each once, sorted. */
+/** The roles of a holder, without duplicates, sorted. */
 export interface RoleSet {
   readonly ids: readonly string[];
-  /** Equal for equal sets. */
+  /** A text that is equal for equal sets. */
   readonly key: string;
 }
 
@@ -53,6 +53,6 @@ export interface Holder {
 }
 
 export interface PolicyKey extends Omit<SnapshotKey, 'attributes' | 'roleId'> {
-  /** The key's own rights; null if it has those of its user. */
+  /** The rights of the key itself; null if it has the rights of its user. */
   readonly holder: Holder | null;
 }

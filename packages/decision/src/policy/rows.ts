@@ -1,3 +1,8 @@
+/*
+ * Reads the rows of a snapshot or of changes (packages §8.2). Unknown members are ignored. This is safe because a
+ * service that adds a member on which decisions depend changes the `format`.
+ */
+
 import { rowSections } from '../snapshot-claims.ts';
 import type {
   RowSection,
@@ -24,11 +29,8 @@ import {
 import { SnapshotError } from './snapshot-error.ts';
 
 /**
- * Reads the rows of a snapshot or of changes (packages §8.2). Unknown members are ignored: a service that adds a
- * member on which decisions depend changes the `format`.
+ * The limits that the service keeps to in a snapshot. A document beyond them is not from the service, so it is refused.
  */
-
-/** The limits of the service for a snapshot. A document beyond them is not from the service, and is refused. */
 export const limits = {
   users: 50_000,
   paths: 10_000,
@@ -38,7 +40,7 @@ export const limits = {
   ended: 10_000,
 } as const;
 
-/** New and changed rows of each section. */
+/** All rows of a snapshot, or the new and changed rows, by section. */
 export interface Rows {
   readonly resources: readonly SnapshotResource[];
   readonly permissions: readonly PermissionRow[];
@@ -49,12 +51,12 @@ export interface Rows {
   readonly apps: readonly SnapshotApp[];
 }
 
-/** A condition is kept as it is, of any type: a condition that does not parse is never met. */
+/** The condition stays as it is, whatever its type: a condition that does not parse is never met. */
 export type PermissionRow = Omit<SnapshotPermission, 'condition'> & { readonly condition: unknown };
 export type GroupRow = Required<SnapshotGroup>;
 export type RoleRow = Required<SnapshotRole>;
 
-/** `isPartial`: sections without a row may be missing, as in changes. */
+/** Reads all sections of a document. With `isPartial`, as for changes, a missing section counts as empty. */
 export function rowsIn(document: Members, isPartial: boolean): Rows {
   const section = <T>(name: RowSection, read: (row: Members) => T): readonly T[] =>
     isPartial && isAbsentAt(document, name)
@@ -71,7 +73,7 @@ export function rowsIn(document: Members, isPartial: boolean): Rows {
   };
 }
 
-/** Refuses an id that an earlier row of the section has. */
+/** Wraps `read` so that it refuses an id that an earlier row of the section has. */
 function withUniqueId<T>(section: RowSection, read: (row: Members) => T): (row: Members) => T {
   const ids = new Set<string>();
   const name = rowSections[section];
@@ -84,7 +86,7 @@ function withUniqueId<T>(section: RowSection, read: (row: Members) => T): (row: 
 
 function resourceOf(row: Members): SnapshotResource {
   const resource = { id: textAt(row, 'id'), slug: textAt(row, 'slug'), isSystem: flagAt(row, 'isSystem') };
-  // Questions are converted to lower case, so no question could name this resource.
+  // Questions are converted to lower case, so no question could match this resource.
   if (!resource.isSystem && resource.slug !== resource.slug.trim().toLowerCase())
     throw new SnapshotError('SHAPE', 'slug', 'is not in lower case');
   return resource;

@@ -2,7 +2,7 @@ import { indexPermissions, type PermissionIndex } from '../evaluate.ts';
 import { pathsOf, type RoleNode } from './nodes.ts';
 import type { RoleSet } from './policy.ts';
 
-/** How many paths the indexes of sets of several roles may have together: about 20 MB. */
+/** How many paths the indexes of all sets with several roles may contain in total: about 20 MB. */
 const MAX_PATHS = 50_000;
 
 interface SetIndex {
@@ -13,9 +13,9 @@ interface SetIndex {
 }
 
 /**
- * The permission indexes of sets of roles. The first question about a set makes its index, and all holders of the
- * set share it. Ten thousand users may have ten thousand sets, so a set beyond the limit gets no index:
- * `decideAmong` then reads the index of each of its roles.
+ * Permission indexes of sets of several roles. An index is built at the first question about its set, and all holders
+ * of the set share it. Ten thousand users may have ten thousand different sets, so sets beyond the limit get no index;
+ * `decideAmong` then reads the index of each single role.
  */
 export class SetIndexes {
   readonly #indexes = new Map<string, SetIndex>();
@@ -26,6 +26,7 @@ export class SetIndexes {
     this.#nouns = nouns;
   }
 
+  /** The index of a set; undefined if it would exceed the limit. */
   indexOf({ ids, key }: RoleSet, roles: ReadonlyMap<string, RoleNode>): PermissionIndex | undefined {
     if (ids.length === 1) return roles.get(ids[0] as string)?.index;
     let entry = this.#indexes.get(key);
@@ -40,7 +41,7 @@ export class SetIndexes {
     return entry.index;
   }
 
-  /** A copy for a changed graph, with only the indexes whose roles did not change. */
+  /** Returns a copy for a changed graph, which contains only the indexes of sets whose roles did not change. */
   keptFor(roles: ReadonlyMap<string, RoleNode>): SetIndexes {
     const kept = new SetIndexes(this.#nouns);
     for (const [key, entry] of this.#indexes) {

@@ -1,2 +1,2 @@
-/** Orders texts by code unit, as the service does for ids in lower case. */
+/** Compares texts by code unit. This is the order in which the service sorts lower-case ids. */
 export const compareTexts = (a: string, b: string): number => (a < b ? -1 : Number(a > b));

@@ -11,7 +11,7 @@ import { compareTexts } from '../policy/text-order.ts';
 import { Lists } from '../lists.ts';
 import { noPermission } from '../reasons.ts';
 
-/** The attributes of a question that do not depend on a path. */
+/** The attributes of a question that are the same on every path. */
 interface PathlessAttributes {
   readonly user: Record<string, unknown>;
   readonly organization?: Record<string, unknown> | undefined;
@@ -20,8 +20,8 @@ interface PathlessAttributes {
 }
 
 /**
- * Decides by the indexes of single roles, with the same result as `evaluate` over all paths of the subject. It is
- * for sets of roles that have no index of their own (`SetIndexes`).
+ * Decides with the indexes of single roles, for sets of roles that have no index of their own (`SetIndexes`). The
+ * result is that of `evaluate` over all paths of the subject.
  */
 export function decideAmong(
   graph: Graph,
@@ -48,7 +48,7 @@ export function decideAmong(
   );
 }
 
-/** Of several ordered lists together: the first candidate whose condition is met, else the first candidate. */
+/** Merges several ordered lists: returns the first candidate whose condition is met, else the first candidate. */
 function decidingCandidate(
   graph: Graph,
   lists: readonly (readonly Candidate[])[],
@@ -60,7 +60,7 @@ function decidingCandidate(
   for (const list of lists) {
     for (const candidate of list) {
       if (met && compareCandidates(graph, met, candidate) < 0) break;
-      // Several roles often contain the same group, and the same condition has the same answer.
+      // Several roles often contain the same group; the same condition then has the same result.
       if (first && haveSameAnswer(first, candidate)) continue;
       const { compiled, role, group } = candidate;
       if (compiled.evaluate({ user, role, group, organization, scope, resource }, examinedLists) === 'true') {
@@ -73,7 +73,7 @@ function decidingCandidate(
   return (met ?? first) as Candidate;
 }
 
-/** Whether two candidates have the same permission, and cannot have different answers. */
+/** Whether two candidates are for the same permission and must have the same result. */
 const haveSameAnswer = (a: Candidate, b: Candidate): boolean =>
   a.permission.id === b.permission.id &&
   (!a.compiled.readsRole || a.role.id === b.role.id) &&
@@ -82,7 +82,7 @@ const haveSameAnswer = (a: Candidate, b: Candidate): boolean =>
 const compareCandidates = (graph: Graph, a: Candidate, b: Candidate): number =>
   compareTimes(graph, a.permission, b.permission) || comparePaths(a, b);
 
-/** Of two decisions by unconditional permissions, the one that comes first in order. */
+/** Of two decisions by unconditional permissions, returns the one whose permission comes first. */
 function earlier(graph: Graph, a: Decision | undefined, b: Decision): Decision {
   const [ofA, ofB] = [a?.matchedPermission, b.matchedPermission];
   if (!a || !ofA || !ofB) return b;

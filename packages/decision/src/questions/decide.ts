@@ -14,7 +14,7 @@ import { consentOf, holderOf, isNamed, type Subject } from './subject.ts';
 /** A question about a subject in the project of a policy. */
 export interface LocalQuestion {
   readonly subject: Subject;
-  /** `order:read`, with one colon, or its parts. */
+  /** `order:read` with exactly one colon, or the resource and action separately. */
   readonly permission: string | { readonly resource: string; readonly action: string };
   /** Attributes of the resource as JSON, which conditions read under `resource`. */
   readonly context?: { readonly resource?: object | null | undefined } | null | undefined;
@@ -23,10 +23,12 @@ export interface LocalQuestion {
 }
 
 /**
- * The decision that the service takes on the rows of the policy: equal in every member. It never throws for JSON, reads no
- * clock, and takes time linear in the paths by which the subject holds the resource and action.
+ * Decides a question. The result equals, in every member, the decision of the service on the same rows. Never throws
+ * for JSON input, reads no clock, and takes time linear in the number of the subject's paths to the resource and
+ * action.
  *
- * @example decide(policy, { subject: { userId }, permission: 'order:read', context: { resource: order }, now: Date.now() })
+ * @example decide(policy, { subject: { userId }, permission: 'order:read', context: { resource: order }, now:
+ * Date.now() })
  */
 export function decide(policy: Policy, question: LocalQuestion): Decision {
   const { subject, permission, context, now } = question ?? nothing;
@@ -52,10 +54,10 @@ export function decide(policy: Policy, question: LocalQuestion): Decision {
 
 type Pair = Pick<Question, 'resource' | 'action'>;
 
-/** In place of a question that is null. */
+/** Used when the question is null or undefined; it is decided as a question about no subject. */
 export const nothing: Partial<LocalQuestion> = {};
 
-/** The parts of a permission; undefined for a value that is not a permission. */
+/** The resource and action of a permission; undefined for a value that is not a permission. */
 export function pairOf(permission: unknown): Pair | undefined {
   if (typeof permission === 'string') {
     const colon = permission.indexOf(':');

@@ -5,8 +5,8 @@ import type { Holder, Policy } from '../policy/policy.ts';
 import { consentOf, holderOf, type Subject } from './subject.ts';
 
 /**
- * What the subject may do in the project at `now` (milliseconds), as the service lists it at `/me/permissions`: sorted, complete,
- * each resource and action once.
+ * Lists the effective permissions of the subject in the project at `now` (milliseconds since 1970), like
+ * `/me/permissions` of the service: sorted, complete, and each resource and action once.
  *
  * @example effective(policy, { userId }, Date.now()) // [{ resource: 'order', action: 'read', conditional: true }]
  */
@@ -27,7 +27,7 @@ export function effective(policy: Policy, subject: Subject, now: number): Effect
 /**
  * The roles of the holder.
  *
- * A destructured parameter would name `graph` in the published declaration, and `graph` is internal.
+ * `policy` is not destructured, because the published declaration would then name `graph`, which is internal.
  */
 export const rolesOf = (policy: Policy, { roles }: Holder): readonly RoleNode[] =>
   roles.ids.flatMap((id) => policy.graph.roles.get(id) ?? []);

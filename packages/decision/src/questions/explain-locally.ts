@@ -7,10 +7,12 @@ import type { Policy } from '../policy/policy.ts';
 import { consentOf, holderOf } from './subject.ts';
 
 /**
- * The paths by which the subject holds the resource and action, at most 50, and what the condition of each answers:
- * the `candidates` that the service explains a decision with. Empty if no path led to the decision.
+ * Explains a decision: returns the subject's paths to the resource and action (50 at most), and whether the condition
+ * on each is met. The result equals `candidates` in the service's explanation. Empty if the decision was made before it
+ * looked at permissions.
  *
- * @example explainLocally(policy, question).find(({ result }) => result === 'notMet')?.failedAt // the comparison that failed
+ * @example explainLocally(policy, question).find(({ result }) => result === 'notMet')?.failedAt // the comparison that
+ * failed
  */
 export function explainLocally(policy: Policy, question: LocalQuestion): Outcome[] {
   const { subject, permission, context, now } = question ?? nothing;

@@ -1,23 +1,24 @@
 import { candidatesFor, consents, type Candidates, type Grants } from '../evaluate.ts';
 import { compareTexts } from '../policy/text-order.ts';
 
-/** Something that a subject may do. */
+/** A resource and action that are allowed to a subject, perhaps under conditions. */
 export interface EffectivePermission {
   /** Slug of the resource. */
   readonly resource: string;
   readonly action: string;
-  /** Whether the subject holds it only under conditions. */
+  /** Whether the subject has only conditional permissions for them. */
   readonly conditional: boolean;
 }
 
-/** A resource and action, with the permissions by which the subject holds them. */
+/** A resource and action, with the subject's permissions for them. */
 export interface HeldPair extends EffectivePermission {
   readonly candidates: Candidates;
 }
 
 /**
- * Each resource and action for which `evaluate` would not answer NO_PERMISSION or SCOPE_NOT_CONSENTED, once, sorted by resource
- * and action, by code unit. A pair that is held both with and without a condition counts as unconditional.
+ * Lists each resource and action that `evaluate` would not refuse with NO_PERMISSION or SCOPE_NOT_CONSENTED. Sorted by
+ * resource, then action, by code unit. A pair with both conditional and unconditional permissions counts as
+ * unconditional.
  */
 export function heldPairs(grants: Grants): HeldPair[] {
   if (grants.membership !== 'active') return [];
@@ -34,7 +35,7 @@ export function heldPairs(grants: Grants): HeldPair[] {
   return pairs.sort(byName);
 }
 
-/** The action in its original spelling; the keys of the index are in lower case. */
+/** Takes the action in its original spelling from a permission, because the keys of the index are in lower case. */
 function pairOf(candidates: Candidates): HeldPair {
   const { allowed, conditional } = candidates;
   const { resource = '', action = '' } = allowed?.matchedPermission ?? conditional[0]?.permission ?? {};
@@ -43,6 +44,6 @@ function pairOf(candidates: Candidates): HeldPair {
 
 type Pair = Pick<EffectivePermission, 'resource' | 'action'>;
 
-/** The order of every list of permissions. */
+/** Sorts lists of permissions by resource, then by action. */
 export const byName = (a: Pair, b: Pair): number =>
   a.resource === b.resource ? compareTexts(a.action, b.action) : compareTexts(a.resource, b.resource);

@@ -2,8 +2,8 @@ import { commonScopes } from '../app-scopes.ts';
 import type { Holder, Policy } from '../policy/policy.ts';
 
 /**
- * Whose rights decide: a user, an API key by its id (the `jti` of its tokens), or an app for a user, with the `scopes` of its
- * token; null or absent if the token has none.
+ * Whose rights a decision uses: a user, an API key (by the `jti` of its tokens), or an app that acts for a user. For an
+ * app, `scopes` are those of its token; null or absent if the token has none.
  */
 export type Subject = UserSubject | KeySubject | AppSubject;
 
@@ -29,8 +29,8 @@ export interface AppSubject {
 }
 
 /**
- * Whether a local decision about the subject equals the service's. False for a user outside of the policy's filter, and
- * for a key with the rights of such a user.
+ * Whether the policy is enough to decide about the subject as the service would. False for a user whom the policy's
+ * filter leaves out, and for a key with the rights of such a user.
  *
  * @example covers(policy, { userId }) ? decide(policy, question) : await askService(question)
  */
@@ -44,12 +44,15 @@ export function covers(policy: Policy, subject: Subject): boolean {
 const listsUser = ({ userFilter }: Policy, userId: string): boolean =>
   typeof userFilter === 'string' ? userFilter === 'all' : userFilter.has(userId);
 
-/** The rights of the subject at `now`; undefined if it is not active. Never throws, whatever a question contains. */
+/**
+ * The rights of the subject at `now`; undefined if the subject is not active. Never throws, whatever a question
+ * contains.
+ */
 export function holderOf(policy: Policy, subject: unknown, now: unknown): Holder | undefined {
   if (typeof subject !== 'object' || subject === null) return undefined;
   const { userId, apiKeyId, clientId, scopes } = subject as Partial<Record<string, unknown>>;
   if (apiKeyId !== undefined) {
-    // A subject of two kinds is a mistake of the caller, and so has no rights.
+    // A subject that is both a key and a user or app is a mistake of the caller, so it has no rights.
     if (userId !== undefined || clientId !== undefined) return undefined;
     return holderOfKey(policy, apiKeyId, now);
   }
@@ -63,11 +66,11 @@ function holderOfKey(policy: Policy, apiKeyId: unknown, now: unknown): Holder | 
   return key.holder ?? policy.users.get(key.userId);
 }
 
-/** False for a time that is no number, unless there is no end. */
+/** Whether the end is still ahead; always true without an end. False if `now` is not a number. */
 const isBefore = (now: unknown, end: number | null): boolean =>
   end === null || (typeof now === 'number' && now < end);
 
-/** What an app may use of the rights of its user, as the service would apply the scopes of its token now. */
+/** How far an app may use the rights of its user, as the service would now apply the scopes of its token. */
 export interface Consent {
   readonly consented?: ReadonlySet<string>;
   readonly projectPlaneOnly?: boolean;
@@ -76,7 +79,7 @@ export interface Consent {
 const everything: Consent = {};
 const projectPlane: Consent = { projectPlaneOnly: true };
 
-/** The consent of a subject for which `holderOf` has returned rights. */
+/** The consent of a subject. Call it only if `holderOf` has returned rights for the subject. */
 export function consentOf(policy: Policy, subject: Subject): Consent {
   if (subject.clientId === undefined) return everything;
   const consented = consentedBy(subject)?.filter((scope) => typeof scope === 'string') ?? null;
@@ -85,8 +88,9 @@ export function consentOf(policy: Policy, subject: Subject): Consent {
 }
 
 /**
- * Whether both app and token list the pair in its usual spelling. For most questions this saves making a set of
- * scopes.
+ * Whether the scopes need no further check. True for a subject without an app. For an app, true if the token lists the
+ * resource and action in their usual spelling and the app does not exclude them. Saves building a set of scopes for
+ * most questions.
  */
 export function isNamed(policy: Policy, subject: Subject, { resource, action }: Pair): boolean {
   if (subject.clientId === undefined) return true;
@@ -103,8 +107,8 @@ const scopesOf = ({ apps }: Policy, { clientId }: AppSubject): readonly string[]
   apps.get(clientId)?.scopes ?? null;
 
 /**
- * Null if the token has no scopes. A value that is not a list counts as an empty list, because absent scopes allow
- * more.
+ * The scopes of the token; null if it has none. A value that is not a list counts as an empty list, because null would
+ * allow more.
  */
 function consentedBy({ scopes }: AppSubject): readonly string[] | null {
   if (scopes === undefined || scopes === null) return null;
