@@ -19,25 +19,25 @@ export type { components, operations, paths, webhooks } from './client/generated
 export type { Http } from './client/http.ts';
 export * from './contracts/errors.ts';
 
-/** The operations of the service, for Node, browsers and workers. The caller gives the token. */
+/** Options of a client that only calls operations, in Node, browsers and workers. The caller supplies the token. */
 export interface ClientOptions {
   /** `APP_URL` of the service. */
   readonly url: string;
-  /** Sent with each call; a function is called for each. */
+  /** Sent with each call. A function is called before each call. */
   readonly token?: string | (() => string | Promise<string>) | undefined;
-  /** For calls that name no scope. */
+  /** The scope of calls that name none. */
   readonly scope?: Scope | undefined;
   readonly allowHttp?: boolean | undefined;
-  /** One attempt. Default 5000, 100..120000. */
+  /** Time limit of one attempt. Default 5000, 100..120000. */
   readonly timeoutMs?: number | undefined;
-  /** All attempts of a call. Default 15000, 100..120000. */
+  /** Time limit of all attempts of a call together. Default 15000, 100..120000. */
   readonly deadlineMs?: number | undefined;
-  /** Repetitions of a call. Default 2, 0..10. */
+  /** How often a call is retried. Default 2, 0..10. */
   readonly retries?: number | undefined;
   readonly maxRetryAfterMs?: number | undefined;
   readonly hooks?: Hooks | undefined;
   readonly fetch?: Fetch | undefined;
-  /** `Accept-Language` of error messages. */
+  /** `Accept-Language`, the language of error messages. */
   readonly language?: string | undefined;
 }
 
@@ -47,7 +47,8 @@ export interface Client {
 }
 
 /**
- * A client of the operations, without checks, keys and verification: `createDoorward` has these.
+ * Creates a client of the operations alone. For permission checks, API keys and token verification use
+ * `createDoorward`.
  *
  * @example
  * const { api } = createClient({ url: 'https://doorward.example', token: () => session.accessToken });

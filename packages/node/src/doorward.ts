@@ -27,7 +27,7 @@ interface DoorwardPorts {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** The client of `createDoorward`, put together from its parts. @throws ConfigError */
+/** Builds the client of `createDoorward` from its options and ports. @throws ConfigError */
 export function composeDoorward(given: DoorwardOptions, ports: DoorwardPorts): Doorward {
   const {
     key,
@@ -50,8 +50,8 @@ export function composeDoorward(given: DoorwardOptions, ports: DoorwardPorts): D
     ...{ url, hooks, clock, fetch: fetch ?? platformFetch, isClosed: () => isClosed, onSuccess: writes.read },
     budget: new RetryBudget(clock.monotonic),
   };
-  // An exchange has a revision too, because it writes an audit entry. It is ignored, because an exchange changes no
-  // rights.
+  // An exchange also returns a revision, because it writes an audit entry. It is ignored, because an exchange changes
+  // no rights.
   const credential = credentialOf(
     { key, token, scope, clock },
     new Transport({ ...shared, credential: noCredential, onSuccess: () => undefined }),
@@ -97,7 +97,7 @@ export function composeDoorward(given: DoorwardOptions, ports: DoorwardPorts): D
   return described(doorward, { url, scope, key });
 }
 
-/** Local evaluation, if the options ask for it. */
+/** Creates local evaluation if the options ask for it. */
 function createLocalOf(
   parts: Omit<LocalParts, 'settings' | 'scope'> & {
     readonly settings: LocalParts['settings'] | null;
@@ -126,7 +126,7 @@ function credentialOf({ key, token, scope, clock }: CredentialSource, transport:
   return new KeyToken(exchange, clock);
 }
 
-/** Defines what logs show of a client: no secret, because only closures of its functions hold them. */
+/** Defines how logs show a client. Nothing else contains secrets, because they are only in closures. */
 function described(
   doorward: Doorward,
   { url, scope, key }: { url: string; scope: Scope | null; key: Key | null },

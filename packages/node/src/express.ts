@@ -21,7 +21,7 @@ declare global {
   }
 }
 
-/** Middleware that keeps the types which Express infers from the path of the route. */
+/** Middleware that keeps the types that Express infers from the route's path. */
 export type GuardHandler = <P, ResBody, ReqBody, Query, Locals extends Record<string, unknown>>(
   request: Request<P, ResBody, ReqBody, Query, Locals>,
   response: Response<ResBody, Locals>,
@@ -30,19 +30,22 @@ export type GuardHandler = <P, ResBody, ReqBody, Query, Locals extends Record<st
 
 type Params = Record<string, string>;
 
-/** The guards of an application; `Params` are those of the route's path. */
+/** The guards of an application. `Params` are the parameters of the route's path. */
 export interface ExpressGuard {
   /** Answers 401, 403, 404 or 503 unless the caller has the permission. */
   readonly requirePermission: <P = Params>(
     permission: Permission,
     options?: PermissionOptions<Request<P>>,
   ) => GuardHandler;
-  /** Answers 401 or 503 unless the request has a valid token. Compares no networks of keys. */
+  /**
+   * Answers 401 or 503 unless the request has a valid token. Does not check the caller's address against the networks
+   * of an API key (`allowedCidrs`).
+   */
   readonly requireSignedIn: <P = Params>(options?: SignInOptions<Request<P>>) => GuardHandler;
 }
 
 /**
- * Guards for routes of Express 4 and 5. Make one for the application.
+ * Creates guards for Express 4 and 5 routes. Create them once per application.
  *
  * @example
  * const { requirePermission } = guard(doorward);
@@ -55,12 +58,12 @@ export function guard(doorward: Doorward, defaults: GuardOptions<Request> = {}):
   const handlerOf =
     (requirement: Requirement<never>): GuardHandler =>
     (request, response, next) => {
-      // Requirements of all routes have one type here: each reads only requests of its own route.
+      // Requirements of all routes share one type here, although each reads only requests of its own route.
       const call = nodeCall(request as never, request, response);
       const answered = admit(doorward, requirement, call).finally(call.settle);
       answered
         .then((answer) => {
-          // The type of the response is that of the route, whose place the refusal takes.
+          // The response has the type of the route's response, but a refusal has its own body.
           if (answer)
             return void response
               .status(answer.status)

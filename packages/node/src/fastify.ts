@@ -17,28 +17,34 @@ declare module 'fastify' {
   }
 }
 
-/** A `preHandler` hook, of a route or of all routes of a plugin. */
+/** A `preHandler` hook for one route, or for all routes of a plugin. */
 export type GuardHook = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
 
 interface PlainRoute extends RouteGenericInterface {
   readonly Params: Record<string, string>;
 }
 
-/** The guards of an application; `Route` types the requests of the options as it types those of the route. */
+/**
+ * The guards of an application. `Route` is the Fastify type of the route, so that callbacks in the options get typed
+ * requests.
+ */
 export interface FastifyGuard {
   /** Answers 401, 403, 404 or 503 unless the caller has the permission. */
   readonly requirePermission: <Route extends RouteGenericInterface = PlainRoute>(
     permission: Permission,
     options?: PermissionOptions<FastifyRequest<Route>>,
   ) => GuardHook;
-  /** Answers 401 or 503 unless the request has a valid token. Compares no networks of keys. */
+  /**
+   * Answers 401 or 503 unless the request has a valid token. Does not check the caller's address against the networks
+   * of an API key (`allowedCidrs`).
+   */
   readonly requireSignedIn: <Route extends RouteGenericInterface = PlainRoute>(
     options?: SignInOptions<FastifyRequest<Route>>,
   ) => GuardHook;
 }
 
 /**
- * Guards for routes of Fastify 4 and 5, as `preHandler` hooks. Make one for the application.
+ * Creates guards for Fastify 4 and 5 routes, as `preHandler` hooks. Create them once per application.
  *
  * @example
  * const { requirePermission } = guard(doorward);
@@ -51,7 +57,7 @@ export function guard(doorward: Doorward, defaults: GuardOptions<FastifyRequest>
   const hookOf =
     (requirement: Requirement<never>): GuardHook =>
     async (request, reply) => {
-      // Requirements of all routes have one type here: each reads only requests of its own route.
+      // Requirements of all routes share one type here, although each reads only requests of its own route.
       const call = nodeCall(request as never, request.raw, reply.raw);
       const answer = await admit(doorward, requirement, call).finally(call.settle);
       if (answer) return reply.code(answer.status).headers(answer.headers).send(answer.body);

@@ -9,7 +9,7 @@ import type { Permission, Principal } from './contracts/types.ts';
 
 export type { GuardOptions, PermissionOptions, SignInOptions } from './middleware/options.ts';
 
-/** What the guards add to the context of Hono: `c.get('principal')`. */
+/** Variables that the guards add to Hono's context: `c.get('principal')`. */
 export interface PrincipalEnv {
   Variables: { principal: Principal };
 }
@@ -21,12 +21,15 @@ export interface HonoGuard {
     permission: Permission,
     options?: PermissionOptions<Context>,
   ) => MiddlewareHandler<PrincipalEnv>;
-  /** Answers 401 or 503 unless the request has a valid token. Compares no networks of keys. */
+  /**
+   * Answers 401 or 503 unless the request has a valid token. Does not check the caller's address against the networks
+   * of an API key (`allowedCidrs`).
+   */
   readonly requireSignedIn: (options?: SignInOptions<Context>) => MiddlewareHandler<PrincipalEnv>;
 }
 
 /**
- * Guards for routes of Hono. Make one for the application.
+ * Creates guards for Hono routes. Create them once per application.
  *
  * @example
  * const { requirePermission } = guard(doorward);
@@ -56,7 +59,10 @@ export function guard(doorward: Doorward, defaults: GuardOptions<Context> = {}):
   };
 }
 
-/** `@hono/node-server` puts Node's request into the environment; other runtimes give no address. */
+/**
+ * Returns the caller's address, which only `@hono/node-server` provides, because it puts Node's request into the
+ * environment.
+ */
 function addressOf(env: unknown): string | undefined {
   const { incoming } = (env ?? {}) as {
     readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } };

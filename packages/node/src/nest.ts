@@ -39,7 +39,7 @@ export interface NestRequest {
   principal?: PrincipalOfToken;
 }
 
-/** A provider that loads what is decided about, so that it can have services injected. */
+/** A provider that loads the resource for a decision, so that it can have services injected. */
 export interface ContextSource {
   contextOf(
     request: NestRequest,
@@ -47,7 +47,7 @@ export interface ContextSource {
   ): Context | null | Promise<Context | null>;
 }
 
-/** `context` may be the class of a provider of the controller's module. */
+/** `context` may also be the class of a provider in the controller's module. */
 export interface NestPermissionOptions extends Omit<PermissionOptions<NestRequest>, 'context'> {
   readonly context?: PermissionOptions<NestRequest>['context'] | Type<ContextSource>;
 }
@@ -58,15 +58,15 @@ interface Setup {
   readonly followRevisions: FollowRevisions;
 }
 
-/** How `forRootAsync` gets the client. */
+/** How `forRootAsync` obtains the client. */
 export interface DoorwardModuleOptions extends Pick<ModuleMetadata, 'imports'> {
   readonly useFactory: (...dependencies: never[]) => Doorward | Promise<Doorward>;
   readonly inject?: (InjectionToken | OptionalFactoryDependency)[];
-  /** For all routes. An option of a route replaces the one with the same name. */
+  /** Options for all routes. An option of a route replaces the option with the same name here. */
   readonly defaults?: GuardOptions<NestRequest>;
 }
 
-/** Gives the client to the guards and, as `DOORWARD`, to all modules. */
+/** Provides the client to the guards and, as `DOORWARD`, to all modules. */
 export class DoorwardModule {
   /** @example imports: [DoorwardModule.forRoot(createDoorward())] */
   static forRoot(doorward: Doorward, defaults: GuardOptions<NestRequest> = {}): DynamicModule {
@@ -101,8 +101,8 @@ export class DoorwardModule {
 }
 
 /**
- * The caller of the route, or of all routes of the controller, needs the permission. Without `DoorwardModule` the
- * application does not start.
+ * Requires the caller of the route, or of all routes of the controller, to have the permission. Without
+ * `DoorwardModule` the application does not start.
  *
  * @example
  * ```ts
@@ -118,11 +118,11 @@ export const RequirePermission = (
   options: NestPermissionOptions = {},
 ): MethodDecorator & ClassDecorator => guarded(permission, options);
 
-/** The caller needs a valid token. Compares no networks of keys. */
+/** Requires a valid token. Does not check the caller's address against the networks of an API key (`allowedCidrs`). */
 export const RequireSignedIn = (options: SignInOptions<NestRequest> = {}): MethodDecorator & ClassDecorator =>
   guarded(undefined, options);
 
-/** The principal of the request, as a parameter of a guarded route. */
+/** Injects the principal of the request as a parameter of a guarded route. */
 export const Principal = (): ParameterDecorator =>
   createParamDecorator((_data: unknown, context: ExecutionContext) =>
     principalOf(context.switchToHttp().getRequest<NestRequest>()),
@@ -132,7 +132,10 @@ export type Principal = PrincipalOfToken;
 const isSource = (context: NestPermissionOptions['context']): context is Type<ContextSource> =>
   typeof (context?.prototype as Partial<ContextSource> | undefined)?.contextOf === 'function';
 
-/** Nest makes one guard for each use, in the module of the controller; `Inject` is called as a plain function. */
+/**
+ * Builds a guard class for one use, because Nest instantiates guards in the controller's module. `Inject` is called as
+ * a plain function, because this file is built without decorators.
+ */
 function guarded(permission: Permission | undefined, options: NestPermissionOptions) {
   const { context } = options;
   requirementOf(permission, {}, {});
@@ -164,7 +167,7 @@ function guarded(permission: Permission | undefined, options: NestPermissionOpti
   return applyDecorators(UseGuards(mixin(DoorwardGuard)));
 }
 
-/** Fastify wraps the objects of Node, and those of Express are these. */
+/** Fastify wraps Node's request and response and keeps them as `raw`; in Express the objects are Node's own. */
 type Wrapped<T> = { readonly raw: T } | (T & { readonly raw?: undefined });
 type NestResponse = Wrapped<ServerResponse> & { header(name: string, value: string): unknown };
 

@@ -9,33 +9,38 @@ import type { Permission, Principal } from './contracts/types.ts';
 
 export type { GuardOptions, PermissionOptions, SignInOptions } from './middleware/options.ts';
 
-/** What options see in pages and server actions. */
+/** What callbacks in options receive in pages and server actions. */
 export interface PageRequest {
   readonly headers: Headers;
 }
 
-/** What callbacks in options receive in a route handler. `params` is passed on from Next.js: a promise since version 15. */
+/**
+ * What callbacks in options receive in a route handler. `params` comes from Next.js; it is a promise since version 15.
+ */
 export interface RouteRequest<Params> extends PageRequest {
   readonly request: Request;
   readonly params: Params;
 }
 
-/** A guarded route handler. There is no principal if `who` named a user and no token. */
+/** A guarded route handler. `principal` is undefined if `who` returned a user instead of a token. */
 export type GuardedRoute<Params> = (
   request: Request,
   context: { readonly params: Params; readonly principal: Principal },
 ) => Response | Promise<Response>;
 
-/** What Next.js calls. */
+/** A route handler as Next.js calls it. */
 export type Route<Params> = (request: Request, context: { readonly params: Params }) => Promise<Response>;
 
-/** What a page does in place of its content. */
+/** How a page refuses a caller. */
 export interface PageOptions {
-  /** Leaves the page, for example with `redirect('/sign-in')`. Default: `notFound()` for 404, else `RefusedError`. */
+  /**
+   * Leaves the page, for example with `redirect('/sign-in')`. Default: `notFound()` for 404, else throws the
+   * `RefusedError`.
+   */
   readonly refused?: (refusal: RefusedError) => never;
 }
 
-/** A page or server action is refused; `status` and `body` are as a route would answer. */
+/** Thrown when a page or server action refuses the caller; `status` and `body` are those that a route would send. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError';
   readonly status: number;
@@ -50,31 +55,41 @@ export class RefusedError extends Error {
 
 /** The guards of an application. */
 export interface NextGuard {
-  /** A route handler that answers 401, 403, 404 or 503 unless the caller has the permission. */
+  /** Wraps a route handler, so that it answers 401, 403, 404 or 503 unless the caller has the permission. */
   readonly withPermission: <Params = Promise<Record<string, string>>>(
     permission: Permission,
     route: GuardedRoute<Params>,
     options?: PermissionOptions<RouteRequest<Params>>,
   ) => Route<Params>;
-  /** A route handler that answers 401 or 503 unless the request has a valid token. Compares no networks of keys. */
+  /**
+   * Wraps a route handler, so that it answers 401 or 503 unless the request has a valid token. Does not check the
+   * caller's address against the networks of an API key (`allowedCidrs`).
+   */
   readonly withSignedIn: <Params = Promise<Record<string, string>>>(
     route: GuardedRoute<Params>,
     options?: SignInOptions<RouteRequest<Params>>,
   ) => Route<Params>;
-  /** In a server component or server action: the principal, if the caller has the permission. */
+  /** For server components and server actions: returns the principal if the caller has the permission. */
   readonly requirePermission: (
     permission: Permission,
     options?: PermissionOptions<PageRequest> & PageOptions,
   ) => Promise<Principal>;
-  /** In a server component or server action: the principal of a valid token. Compares no networks of keys. */
+  /**
+   * For server components and server actions: returns the principal of a valid token. Does not check the caller's
+   * address against the networks of an API key (`allowedCidrs`).
+   */
   readonly requireSignedIn: (options?: SignInOptions<PageRequest> & PageOptions) => Promise<Principal>;
-  /** In a server component: the principal, or null without a valid token. @throws RefusedError if it cannot be verified */
+  /**
+   * For server components: returns the principal, or null without a valid token.
+   *
+   * @throws RefusedError if the token cannot be verified
+   */
   readonly principal: (options?: SignInOptions<PageRequest>) => Promise<Principal | null>;
 }
 
 /**
- * Guards for the App Router of Next.js. Make one for the application, and say where the token is: pages get no
- * `Authorization` header.
+ * Creates guards for the App Router of Next.js. Create them once per application, and pass `token`, because pages do
+ * not get an `Authorization` header.
  *
  * @example
  * const token = async () => (await cookies()).get('token')?.value;
@@ -125,8 +140,8 @@ export function guard(doorward: Doorward, defaults: GuardOptions<PageRequest> = 
 }
 
 /**
- * Types of Next.js, which is not installed where this package is built. Its modules are imported when they are
- * needed, by literal names that bundlers see.
+ * The parts of Next.js that are used here; it is not installed where this package is built. Its modules are imported on
+ * demand, by literal names that bundlers can see.
  */
 interface NextHeaders {
   readonly headers: () => Headers | Promise<Headers>;
@@ -144,7 +159,7 @@ const nextNavigation = async () =>
   // @ts-ignore
   (await import('next/navigation')) as NextNavigation;
 
-/** Never returns. If `refused` returns, this throws, so that the page does not go on. */
+/** Never returns. Throws even if `refused` returns, so that the page does not continue. */
 async function leave(refusal: RefusedError, refused: PageOptions['refused']): Promise<never> {
   refused?.(refusal);
   if (!refused && refusal.status === 404) {
@@ -154,7 +169,7 @@ async function leave(refusal: RefusedError, refused: PageOptions['refused']): Pr
   throw refusal;
 }
 
-/** Some responses, such as those of `fetch`, have headers that cannot be changed. */
+/** Sets a header. Some responses, such as those of `fetch`, have immutable headers, so they are copied. */
 function withHeader(response: Response, name: string, value: string): Response {
   try {
     response.headers.set(name, value);

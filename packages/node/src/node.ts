@@ -24,13 +24,13 @@ export {
 } from './webhooks/webhook-handler.ts';
 
 /**
- * A client of the service at `url`. Options that are left out come from DOORWARD_URL, DOORWARD_CLIENT_ID,
+ * Creates a client of the service at `url`. Missing options come from DOORWARD_URL, DOORWARD_CLIENT_ID,
  * DOORWARD_CLIENT_SECRET and DOORWARD_SCOPE.
  *
  * @example
  * const doorward = createDoorward();
  * if (await doorward.can({ userId }, 'order:read', { resource: order })) show(order);
- * @throws ConfigError that names options which are missing, unknown or out of bounds
+ * @throws ConfigError that names the options that are missing, unknown or out of bounds
  */
 export const createDoorward = (options: DoorwardOptions = {}): Doorward =>
   composeDoorward(options, processPorts());

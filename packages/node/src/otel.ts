@@ -22,9 +22,9 @@ export interface InstrumentOptions {
 const NAME = '@doorward/node';
 
 /**
- * Reports the work of a client to OpenTelemetry: a span `doorward.<operation>` for each request to the service, which
- * continues there by `traceparent`, and the metrics of decisions and of the local policy. No span and no metric contains
- * a token, a context or the id of a user. The returned function ends it.
+ * Reports a client's work to OpenTelemetry: a span `doorward.<operation>` for each request, which the service continues
+ * by `traceparent`, and metrics of decisions and of the local policy. Spans and metrics never contain a token, a
+ * context or the id of a user. Call the returned function to stop.
  *
  * @example
  * const doorward = createDoorward();
@@ -41,7 +41,7 @@ export function instrument(doorward: Doorward, options: InstrumentOptions = {}):
 }
 
 function spansOf(tracer: Tracer) {
-  /** Spans of requests without an answer yet, by call and attempt. */
+  /** Open spans of requests, by call and attempt. */
   const open = new Map<string, Span>();
   const keyOf = ({ id, attempt }: RequestEvent): string => `${id}:${attempt}`;
 

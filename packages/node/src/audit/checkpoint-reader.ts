@@ -10,10 +10,10 @@ export interface CheckpointKey {
 
 const algorithm = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' };
 
-/** Node and browsers name this type differently. */
+/** Derived, because Node and browsers have different names for this type. */
 type ImportedKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
-/** Checks signatures (RS256) with the keys of `/.well-known/audit-jwks.json`. */
+/** Returns a reader that verifies checkpoints (RS256) with the keys of `/.well-known/audit-jwks.json`. */
 export function checkpointReader(keys: readonly CheckpointKey[]): ReadCheckpoint {
   const imported = new Map<string, Promise<ImportedKey>>();
   const keyOf = ({ kid, n, e }: CheckpointKey): Promise<ImportedKey> => {

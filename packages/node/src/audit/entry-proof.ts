@@ -1,19 +1,22 @@
+/* Checks on a single audit entry (events §7), which the verification of lists and of exported files share. */
+
 import type { components } from '../client/generated/openapi.ts';
 import { canonicalJson } from './canonical-json.ts';
 import type { ReadCheckpoint } from './checkpoint-reader.ts';
 
-/** What one entry proves of itself (events §7): shared by the proof of a list and that of an exported file. */
-
 /** An entry as lists and exports have it. */
 export type AuditEntry = components['schemas']['AuditLogEntry'];
 
-/** `unsalted`: its personal part should be erased, and is there. */
+/**
+ * `changed`: the hash does not match the content. `personal`: the digest does not match the personal part. `unsalted`:
+ * the salt was erased, but a personal part is still there.
+ */
 type ContentFault = 'changed' | 'personal' | 'unsalted';
 
-/** Compares the hashes of an entry with its content. */
+/** Compares the hashes of an entry with its content; returns null if they match. */
 export async function contentFaultOf(entry: AuditEntry): Promise<ContentFault | null> {
   const { previousHash, hash, personalDigest, salt, ipAddress, userAgent, changes, actor, ...plain } = entry;
-  // GraphQL answers null where there is no impersonator.
+  // GraphQL returns null if there is no impersonator.
   const { name, impersonator, ...self } = actor as typeof actor & { readonly impersonator?: unknown };
   const caller = impersonator ? { ...self, impersonator } : self;
   const isPerson = entry.target?.type === 'User';
@@ -24,9 +27,16 @@ export async function contentFaultOf(entry: AuditEntry): Promise<ContentFault | 
   return (await sha256(salt + canonicalJson(personal))) === personalDigest ? null : 'personal';
 }
 
+/**
+ * The signature is invalid, covers something other than this entry's claims, or signs an entry that is not the one in
+ * the list.
+ */
 type CheckpointFault = 'badSignature' | 'otherSigned' | 'otherEntry';
 
-/** The entry that a checkpoint proves; null if that one is not at hand; or what is wrong with it. */
+/**
+ * Verifies a checkpoint. Returns the sequence of the entry that it proves, null if that entry is not among `hashes`, or
+ * the fault.
+ */
 export async function checkpointOf(
   { metadata, scope }: AuditEntry,
   hashes: ReadonlyMap<number, string>,

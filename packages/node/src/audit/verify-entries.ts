@@ -1,10 +1,11 @@
+/*
+ * Verifies audit entries that were read as a list (events §7): the hash of each, that each follows the entry before it,
+ * and the signed checkpoints among them.
+ */
+
 import type { ReadCheckpoint } from './checkpoint-reader.ts';
 import { checkpointOf, contentFaultOf, type AuditEntry } from './entry-proof.ts';
 
-/**
- * Verifies entries of an audit log, as a list has them (events §7): the hash of each, that each follows the one before it,
- * and what signed checkpoints say.
- */
 export type EntryFaultKind =
   'changed' | 'personal' | 'missing' | 'repeated' | 'replaced' | 'badSignature' | 'otherSigned';
 
@@ -14,20 +15,20 @@ export interface EntryFault {
 }
 
 export interface EntriesProof {
-  /** The first fault, beginning with the oldest entry; null: there is none. */
+  /** The fault with the lowest sequence, or null. */
   readonly fault: EntryFault | null;
   readonly count: number;
   readonly first: number;
   readonly last: number;
-  /** Entries whose personal part was erased, and so cannot be checked. */
+  /** Entries whose personal part was erased and so cannot be verified. */
   readonly erased: number;
-  /** The last entry that a checkpoint among these signs; null: none. */
+  /** The highest sequence that a checkpoint in the list proves; null without one. */
   readonly signedUpTo: number | null;
 }
 
 const START = '0'.repeat(64);
 
-/** `isFiltered`: each entry is verified in itself, and what lies between them is not looked for. */
+/** Verifies entries in the order of their sequence. With `isFiltered` gaps between entries are allowed. */
 export async function verifyEntries(
   entries: readonly AuditEntry[],
   { isFiltered, readCheckpoint }: { readonly isFiltered: boolean; readonly readCheckpoint: ReadCheckpoint },

@@ -5,11 +5,11 @@ import { checkpointOf, contentFaultOf, type AuditEntry } from './entry-proof.ts'
  * Verifies an export of the audit log line by line: for each node, the chain from its first line on (events §7). The
  * file is untrusted, so every line is checked against its hashes.
  *
- * Hashes alone do not detect an attacker who rewrites the whole file and recomputes all of them. That needs an anchor: a
- * signed checkpoint, or the last hash stored elsewhere.
+ * Hashes alone do not detect an attacker who rewrites the whole file and recomputes all of them. That needs an anchor:
+ * a signed checkpoint, or the last hash stored elsewhere.
  */
 
-/** What is wrong with a line. */
+/** What can be wrong with a line. */
 export type ExportFaultKind =
   | 'unreadable'
   | 'changed'
@@ -50,11 +50,14 @@ export interface ExportProof {
 }
 
 export interface VerifyExportOptions {
-  /** The export is filtered: each line is verified alone, and gaps are allowed. */
+  /** True if the export is filtered: each line is verified alone, and gaps are allowed. */
   readonly filtered: boolean;
-  /** Absent: signatures are not verified. */
+  /** If absent, signatures are not verified. */
   readonly readCheckpoint?: ReadCheckpoint | undefined;
-  /** The expected end: the entry of the export itself (a complete export), an entry with this hash, or unknown. */
+  /**
+   * How the file must end: with the entry of the export itself (a complete export), with an entry that has this hash,
+   * or unknown.
+   */
   readonly end: 'own entry' | 'unknown' | { readonly hash: string };
 }
 
@@ -62,7 +65,7 @@ type Line = AuditEntry;
 
 interface Chain {
   readonly first: number;
-  /** Hashes by sequence since the last checkpoint, for the next one. */
+  /** Hashes by sequence since the last checkpoint; the next checkpoint is verified with them. */
   readonly hashes: Map<number, string>;
   last: Line;
   entries: number;
@@ -77,7 +80,7 @@ export async function verifyExport(
 ): Promise<ExportProof> {
   const chains = new Map<string, Chain>();
   let fault: ExportFault | null = null;
-  /** A missing line may occur later in the file, so the following lines are searched for it. */
+  /** Set after a missing line: it may occur later in the file, so the following lines are searched for it. */
   let gap: { readonly node: string; readonly from: number; readonly to: number } | null = null;
   let lastLine: Line | null = null;
   let number = 0;
@@ -114,7 +117,7 @@ export async function verifyExport(
       const covered = await verifyCheckpoint(line, current, readCheckpoint);
       if (typeof covered === 'string') fault = { ...position, kind: 'bad checkpoint', detail: covered };
       else current.signedUpTo = covered;
-      // The next checkpoint covers the following entries.
+      // The next checkpoint covers only the entries from here on.
       current.hashes.clear();
       current.hashes.set(line.sequence, line.hash);
     }
@@ -126,7 +129,10 @@ export async function verifyExport(
   };
 }
 
-/** Accepts only the exact text of an export, because other JSON (such as a duplicate member) is ambiguous. */
+/**
+ * Parses a line. Accepts only the exact text of an export, because other JSON (with a duplicate member, for example) is
+ * ambiguous.
+ */
 function readLine(text: string): Line | null {
   try {
     const value: unknown = JSON.parse(text);
@@ -157,7 +163,7 @@ function isLine(value: unknown): value is Line {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The last part of a scope id is the id of its node. */
+/** The id of the tenant node is the last part of the scope id. */
 const nodeOf = ({ scope }: Line): string => (scope as { id: string }).id.split(':').at(-1) ?? '';
 
 type EntryFault = Pick<ExportFault, 'kind' | 'detail'>;
@@ -192,7 +198,8 @@ function sequenceFault(before: Line, { sequence, previousHash }: Line, filtered:
 function append(chains: Map<string, Chain>, node: string, current: Chain | undefined, line: Line): Chain {
   const chain = current ?? {
     first: line.sequence,
-    // After a retention cut the log starts behind an entry that a later checkpoint in it covers.
+    // After a retention cut, the log starts after an entry that is no longer there, and a later checkpoint may cover
+    // that entry.
     hashes: new Map([[line.sequence - 1, line.previousHash]]),
     last: line,
     entries: 0,
@@ -207,8 +214,8 @@ function append(chains: Map<string, Chain>, node: string, current: Chain | undef
 }
 
 /**
- * Verifies a checkpoint. Answers the sequence that it proves; the previously proven one when that entry is not in the
- * file; or a description of the fault.
+ * Verifies a checkpoint. Returns the sequence that it proves, the one proven before if its entry is not in the file, or
+ * a description of the fault.
  */
 async function verifyCheckpoint(
   line: Line,
@@ -222,12 +229,13 @@ async function verifyCheckpoint(
   return covered ?? chain.signedUpTo;
 }
 
-/** The operations that export a log: of a tenant, and of the installation. */
+/** The operations that export a log, of a tenant or of the whole installation. */
 const exportOperations: readonly string[] = ['exportAuditLogs', 'exportInstallationAuditLogs'];
 
 /**
- * Checks that no entry is missing at the end. The entry of the export itself proves the end for its node, and for the
- * projects of an organization that was exported with them. An entry of another node would make a cut file look complete.
+ * Checks that no entry is missing at the end. The entry of the export itself proves the end for its own node and, if
+ * the export includes projects, for the projects of that organization. The entry of another export must not make a cut
+ * file look complete.
  */
 function endFault(
   chains: ReadonlyMap<string, Chain>,

@@ -1,13 +1,13 @@
-import type { Fetch } from '../contracts/types.ts';
+/* One HTTP exchange, limited in time and size. It throws only `Failure`. */
 
-/** One HTTP exchange, limited in time and size. It throws only `Failure`. */
+import type { Fetch } from '../contracts/types.ts';
 
 export type FailureKind = 'UNREACHABLE' | 'TIMEOUT' | 'ABORTED' | 'BAD_ANSWER';
 
-/** Why an attempt has no answer. It carries a code of the system, never an address, a header or a body. */
+/** Why an attempt has no response. Contains an error code, never an address, a header or a body. */
 export class Failure extends Error {
   readonly kind: FailureKind;
-  /** For example `ECONNREFUSED`. */
+  /** The code of a system error, for example `ECONNREFUSED`. */
   readonly system: string | undefined;
 
   constructor(kind: FailureKind, system?: string) {
@@ -16,7 +16,7 @@ export class Failure extends Error {
     this.system = system;
   }
 
-  /** The request certainly did not arrive. */
+  /** Whether the request certainly did not arrive at the service. */
   get isUnsent(): boolean {
     return /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/.test(
       this.system ?? '',
@@ -27,28 +27,32 @@ export class Failure extends Error {
 interface Attempt {
   readonly url: string;
   readonly init: RequestInit;
-  /** From the request until the body was read. */
+  /** From sending the request until the body is read. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
-  /** False: the body is left to the caller, and the time-out ends with the headers. */
+  /** If false, the body of a success is left to the caller, and the time-out covers only the headers. */
   readonly readsBody: boolean;
 }
 
 export interface Answer {
   readonly response: Response;
-  /** Null if it was not read. */
+  /** Null if the body was not read. */
   readonly text: string | null;
 }
 
-/** Twice what the service answers at most (8 MiB): a longer body is not from the service. */
+/** Twice the largest response of the service (8 MiB), so a longer body is not from the service. */
 const MAX_CHARACTERS = 16 * 1024 * 1024;
 
-/** @throws Failure */
+/**
+ * Sends a request once and, if `readsBody`, reads the body.
+ *
+ * @throws Failure
+ */
 export async function attempt(fetch: Fetch, { url, init, ...bounds }: Attempt): Promise<Answer> {
   const controller = new AbortController();
   const { signal, timeoutMs } = bounds;
   let end: (failure: Failure) => void = () => undefined;
-  // A `fetch` of the caller may ignore the signal, so time-out and abort also end the attempt here.
+  // A `fetch` from the caller may ignore the signal, so time-out and abort also end the attempt here.
   const ended = new Promise<never>((_, reject) => (end = reject));
   ended.catch(() => undefined);
   const stop = (failure: Failure): void => {
@@ -67,7 +71,7 @@ export async function attempt(fetch: Fetch, { url, init, ...bounds }: Attempt): 
     throw error instanceof Failure ? error : new Failure('UNREACHABLE', codeOf(error));
   } finally {
     clearTimeout(timer);
-    // The signal of the caller still ends a body that the caller reads.
+    // If the caller reads the body, their signal must still be able to end it.
     if (bounds.readsBody) signal?.removeEventListener('abort', abort);
   }
 }
@@ -91,7 +95,10 @@ async function textOf(response: Response): Promise<string> {
   return text + decoder.decode();
 }
 
-/** The code of a system error, or the name of the error; messages can contain addresses and header values. */
+/**
+ * The code of a system error, or the error's name. Messages are not used, because they can contain addresses and header
+ * values.
+ */
 function codeOf(error: unknown): string | undefined {
   const { cause, code, name } = (error ?? {}) as {
     cause?: { code?: unknown };

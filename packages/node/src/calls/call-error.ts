@@ -2,11 +2,11 @@ import type { DoorwardError } from '../contracts/errors.ts';
 import { ApiError, ConnectionError, ForbiddenError, type ErrorDetail } from '../contracts/errors.ts';
 import type { Failure, FailureKind } from './attempt.ts';
 
-/** What the errors of one call have in common. */
+/** Members that all errors of one call have. */
 interface CallFacts {
   readonly operation: string;
   readonly attempts: number;
-  /** Whether the same call can be made again without harm. */
+  /** Whether repeating the call may help and does no harm. */
   readonly retryable: boolean;
 }
 
@@ -30,7 +30,7 @@ export function connectionError(
   return new ConnectionError(kind, message, { ...facts, fix: fixes[kind] });
 }
 
-/** The error of an answer that is not a success. @returns undefined if the body is not an error envelope of the service */
+/** The error of a response that is not a success; undefined if the body is not an error envelope of the service. */
 export function apiError(
   status: number,
   body: unknown,

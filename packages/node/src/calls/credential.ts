@@ -1,9 +1,13 @@
-/** Where the token of a call comes from. */
+/** A source of tokens for calls. */
 export interface Credential {
-  /** True: the caller gives the token, and public operations carry it too. */
+  /** True if the caller passed the token; public operations then send it too. */
   readonly isGiven: boolean;
-  /** @throws DoorwardError if there is none; never waits longer than the signal allows */
+  /**
+   * Returns the current token. Stops waiting when the signal is aborted.
+   *
+   * @throws DoorwardError if there is none
+   */
   token(signal: AbortSignal): Promise<string>;
-  /** The service refused this token. True: another attempt may have a different one. */
+  /** Reports that the service refused this token. Returns whether another attempt may get a different token. */
   refuse(token: string): boolean | Promise<boolean>;
 }

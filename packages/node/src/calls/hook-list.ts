@@ -3,11 +3,11 @@ import type { Hooks } from '../contracts/hooks.ts';
 type HookName = keyof Hooks;
 type EventOf<N extends HookName> = Parameters<NonNullable<Hooks[N]>>[0];
 
-/** Headers that belong to the client: a hook cannot set them. */
+/** Headers that only the client sets. Hooks cannot set them. */
 const reserved =
   /^(?:authorization|cookie|host|content-.*|accept.*|idempotency-key|if-none-match|connection|transfer-encoding)$/i;
 
-/** The hooks of a client. A hook cannot change a call, except by the headers that `onRequest` returns. */
+/** The hooks of a client. Hooks cannot change a call, except by headers that `onRequest` returns. */
 export class HookList {
   readonly #all = new Set<{ readonly hooks: Hooks }>();
 
@@ -26,7 +26,7 @@ export class HookList {
         if (result instanceof Promise) result.catch(ignore);
         else if (name === 'onRequest' && result) Object.assign(headers, headersOf(result));
       } catch {
-        // A broken log or metric must not break a decision.
+        // A broken log or metric must not break a call.
       }
     }
     return headers;

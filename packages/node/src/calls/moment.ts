@@ -1,8 +1,8 @@
 import type { Clock } from './transport.ts';
 
 /**
- * A moment by both clocks, to tell later how long ago it was. The monotonic clock stops while the machine sleeps, and the
- * system clock can be set, so neither is enough alone.
+ * A moment on two clocks, to measure later how long ago it was. The monotonic clock stops while the machine sleeps, and
+ * the system clock can be set, so neither is enough alone.
  */
 export interface Moment {
   readonly monotonic: number;
@@ -14,8 +14,8 @@ type Clocks = Pick<Clock, 'now' | 'monotonic'>;
 export const momentOf = (clock: Clocks): Moment => ({ monotonic: clock.monotonic(), system: clock.now() });
 
 /**
- * How long ago a moment was in milliseconds, by the clock that says more: what must not be too old is then
- * requested again too early rather than used too long.
+ * Milliseconds since a moment, by the clock that shows the longer time. So data is refreshed too early rather than used
+ * for too long.
  */
 export const sinceMs = (clock: Clocks, { monotonic, system }: Moment): number =>
   Math.max(clock.monotonic() - monotonic, clock.now() - system);

@@ -4,7 +4,7 @@ import type { Http } from '../client/http.ts';
 import type { Transport } from './transport.ts';
 
 /**
- * openapi-fetch on top of the transport. Tokens, time-outs and repetitions are those of operations; errors are
+ * An openapi-fetch client on top of the transport. Tokens, time-outs and retries work as for operations, but errors are
  * returned, not thrown.
  */
 export function createHttp(transport: Transport): Http {
@@ -30,13 +30,13 @@ export function createHttp(transport: Transport): Http {
         readsBody: false,
         returnsErrors: true,
       });
-      // `send` has read the body of an error, to decide about a repetition.
+      // `send` has already read the body of an error, to decide about a retry.
       return text === null ? response : new Response(text === '' ? null : text, response);
     },
   });
 }
 
-/** As `requestParts` does it: a parameter cannot change the path. */
+/** Encodes path parameters like `requestParts`, so that a parameter cannot change the path. */
 const pathSerializer = (template: string, parameters: Readonly<Record<string, unknown>>): string =>
   template.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = String(parameters[name]);

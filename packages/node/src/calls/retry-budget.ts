@@ -1,6 +1,6 @@
 /**
- * Limits repetitions, because they multiply the load of a service that fails already: of the calls of the last ten
- * seconds at most 20 % are repetitions, but ten are always allowed.
+ * Limits retries, because they add load to a service that is already failing: at most 20 % of the calls of the last ten
+ * seconds, but ten retries are always allowed.
  */
 export class RetryBudget {
   readonly #now: () => number;
@@ -8,7 +8,7 @@ export class RetryBudget {
   #repetitions: number[] = [];
   #second = 0;
 
-  /** @param now milliseconds of a monotonic clock */
+  /** @param now returns milliseconds of a monotonic clock */
   constructor(now: () => number) {
     this.#now = now;
   }
@@ -18,7 +18,7 @@ export class RetryBudget {
     this.#calls[0] = (this.#calls[0] ?? 0) + 1;
   }
 
-  /** Whether a repetition is allowed; if so, it counts. */
+  /** Returns whether a retry is allowed, and counts it if so. */
   take(): boolean {
     this.#advance();
     if (sum(this.#repetitions) >= Math.max(10, sum(this.#calls) * 0.2)) return false;
@@ -26,7 +26,7 @@ export class RetryBudget {
     return true;
   }
 
-  /** Position 0 is the current second; counts that are older than ten seconds are dropped. */
+  /** Shifts the counts so that position 0 is the current second, and drops those older than ten seconds. */
   #advance(): void {
     const second = Math.floor(this.#now() / 1000);
     const empty = Array<number>(Math.min(Math.max(second - this.#second, 0), 10)).fill(0);

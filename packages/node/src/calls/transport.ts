@@ -8,7 +8,7 @@ import type { RetryBudget } from './retry-budget.ts';
 import { backoffMs, delay, retryAfterOf } from './wait.ts';
 
 interface TransportOptions {
-  /** Without a slash at the end. */
+  /** Has no slash at the end. */
   readonly url: string;
   readonly fetch: Fetch;
   readonly credential: Credential;
@@ -19,9 +19,9 @@ interface TransportOptions {
   readonly language: string | undefined;
   readonly hooks: HookList;
   readonly budget: RetryBudget;
-  /** Called with the headers of every success, before the hooks and the caller learn of it. */
+  /** Called with the headers of every successful response, before the hooks and the caller see it. */
   readonly onSuccess: (headers: Headers) => void;
-  /** True after `close()`. */
+  /** Whether `close()` was called. */
   readonly isClosed: () => boolean;
   readonly clock: Clock;
 }
@@ -41,18 +41,18 @@ export interface Sending {
   readonly target: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
-  /** `own`: that of the client. A text: this token. */
+  /** `own`: the token of this client. `text`: the given token. */
   readonly token: 'own' | 'none' | { readonly text: string };
-  /** May be sent again although an earlier attempt may have been processed. */
+  /** Whether the request may be sent again although the service may have processed an earlier attempt. */
   readonly isRepeatable: boolean;
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs?: number | undefined;
-  /** In place of those of the client, for background work with bounds of its own. */
+  /** These two replace the client's settings, for background work that has its own limits. */
   readonly deadlineMs?: number;
   readonly retries?: number;
-  /** False: the body of a success is not read. */
+  /** If false, the body of a success is not read. */
   readonly readsBody: boolean;
-  /** True: an answer that is not a success is returned and not thrown. */
+  /** If true, an error response is returned, not thrown. */
   readonly returnsErrors?: boolean;
 }
 
@@ -68,7 +68,10 @@ const repeatedStatuses = new Set([429, 502, 503, 504]);
  */
 export class Transport {
   readonly #options: TransportOptions;
-  /** Of all transports: the one of the exchange reports to the same hooks. */
+  /**
+   * Shared by all transports: a client's transport for the key exchange reports to the same hooks, so ids must not
+   * repeat.
+   */
   static #lastId = 0;
 
   constructor(options: TransportOptions) {
@@ -94,7 +97,7 @@ export class Transport {
   }
 }
 
-/** The state of one call over its attempts. */
+/** The state of one call across its attempts. */
 class Call {
   readonly #options: TransportOptions;
   readonly #sending: Sending;
@@ -130,7 +133,7 @@ class Call {
     }
   }
 
-  /** The token of the next attempt; a wait for it ends with the call. */
+  /** Gets the token for the next attempt, and stops waiting for it when the call ends. */
   async #token(deadline: AbortSignal): Promise<string | undefined> {
     const { token, signal } = this.#sending;
     if (token === 'none') return undefined;
@@ -183,14 +186,14 @@ class Call {
       (failure: unknown) => (failure instanceof Failure ? failure : new Failure('UNREACHABLE')),
     );
     const success = !(result instanceof Failure) && isSuccess(result) ? result.response : null;
-    // Before the hooks: what a hook or the caller does next has to see a change that this call made.
+    // Before the hooks, so that whatever a hook or the caller does next sees the change that this call made.
     if (success) onSuccess(success.headers);
     const outcome = success ? { status: success.status } : outcomeOf(result, this.#errorOf(result));
     hooks.emit('onResponse', { ...this.#event(), ...outcome });
     return result;
   }
 
-  /** A refused token is dropped, and the call is sent once more with a new one. */
+  /** After a 401, reports the refused token and returns whether to send the call once more with a new one. */
   async #renews(result: Answer | Failure, token: string | undefined): Promise<boolean> {
     if (result instanceof Failure || result.response.status !== 401 || this.#hasRenewed) return false;
     if (this.#sending.token !== 'own' || token === undefined) return false;
@@ -198,7 +201,7 @@ class Call {
     return this.#options.credential.refuse(token);
   }
 
-  /** How long to wait before the next attempt; undefined: there is none. */
+  /** How long to wait before the next attempt; undefined if there is none. */
   #waitBefore(error: DoorwardError): number | undefined {
     const { maxRetryAfterMs, budget, clock } = this.#options;
     const retries = this.#sending.retries ?? this.#options.retries;
@@ -252,7 +255,7 @@ class Call {
   }
 }
 
-/** A redirect is not a success: operations of the service never redirect. */
+/** A redirect is not a success: the client's operations never redirect. */
 const isSuccess = ({ response }: Answer): boolean => response.ok || response.status === 304;
 
 const outcomeOf = (result: Answer | Failure, error: DoorwardError) => ({

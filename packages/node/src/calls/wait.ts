@@ -1,7 +1,7 @@
-/** A day: a timer for more than 24 days would run at once. */
+/** A day. `setTimeout` fires immediately for delays of more than 24 days. */
 const LONGEST_MS = 86_400_000;
 
-/** `Retry-After` of an answer in milliseconds, at most a day; undefined if there is none, or it is malformed. */
+/** Reads `Retry-After` as milliseconds, at most a day; undefined if the header is missing or malformed. */
 export function retryAfterOf(headers: Headers, now: () => number): number | undefined {
   const text = headers.get('retry-after')?.trim() ?? '';
   if (/^\d{1,9}$/.test(text)) return Math.min(Number(text) * 1000, LONGEST_MS);
@@ -10,12 +10,16 @@ export function retryAfterOf(headers: Headers, now: () => number): number | unde
 }
 
 /**
- * Full jitter over 200 ms · 2^n, at most 5 s, so that after an outage clients do not all return at the same time.
+ * A random wait of up to 200 ms · 2^n (5 s at most), so that clients do not all return at the same time after an
+ * outage.
  */
 export const backoffMs = (repetition: number, random: () => number): number =>
   random() * Math.min(5000, 200 * 2 ** (repetition - 1));
 
-/** Resolves after the time, or at once when the signal is aborted. @param background does not keep a process alive */
+/**
+ * Resolves after the time, or immediately when the signal is aborted. With `background` the timer does not keep the
+ * process alive.
+ */
 export function delay(milliseconds: number, signal?: AbortSignal, background = false): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();

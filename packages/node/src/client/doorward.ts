@@ -18,17 +18,17 @@ import type {
 import type { Api } from './generated/api.ts';
 import type { Http } from './http.ts';
 
-/** A client of one service and, usually, of one project. `createDoorward` makes it. */
+/** A client of one service and, usually, of one project. Created by `createDoorward`. */
 export interface Doorward {
-  /** The decision about a question. A refusal is returned; an error means that nothing was decided. */
+  /** Decides one question. A refusal is returned; an error means that nothing was decided. */
   check(who: Who, permission: Permission, context?: Context, options?: QuestionOptions): Promise<Decision>;
-  /** Decisions in the order of the questions, any number of them. */
+  /** Decides any number of questions, and returns the decisions in the same order. */
   checkMany(
     who: Who,
     questions: readonly Question[],
     options?: QuestionOptions,
   ): Promise<readonly BatchDecision[]>;
-  /** The decision with an explanation; needs `Authorization:Explain`. */
+  /** Decides a question and explains the decision. Needs `Authorization:Explain`. */
   explain(
     who: Who,
     permission: Permission,
@@ -36,13 +36,17 @@ export interface Doorward {
     options?: QuestionOptions,
   ): Promise<ExplainedDecision>;
   can(who: Who, permission: Permission, context?: Context, options?: QuestionOptions): Promise<boolean>;
-  /** @throws ForbiddenError with the reason, unless the answer is yes */
+  /**
+   * Decides a question like `check`, and throws unless it is allowed.
+   *
+   * @throws ForbiddenError with the reason
+   */
   assertCan(who: Who, permission: Permission, context?: Context, options?: QuestionOptions): Promise<void>;
-  /** Everything that a token, or the client's own credential, holds in the scope. */
+  /** All effective permissions of a token, or of the client's own credential, in the scope. */
   permissions(who?: string | Principal, options?: QuestionOptions): Promise<HeldPermissions>;
   /**
-   * Every user who may do it in the scope now, by id, read page by page. Needs `Authorization:Check` and `User:Query`; always
-   * the service decides, with the client's own credential.
+   * Iterates over every user who has the permission in the scope now, ordered by id, reading page by page. Needs
+   * `Authorization:Check` and `User:Query`. The service always decides, with the client's own credential.
    */
   whoCan(
     permission: Permission,
@@ -50,18 +54,22 @@ export interface Doorward {
     options?: Omit<QuestionOptions, 'address'>,
   ): AsyncIterableIterator<AllowedSubject>;
   /**
-   * The bearer of a token. The networks of a key (`allowedCidrs`) are not compared: that is part of a question, with
-   * its option `address`.
+   * Returns the bearer of a token. Does not check the caller's address against the networks of an API key
+   * (`allowedCidrs`); questions do, with the option `address`.
+   *
    * @throws TokenError unless the token is valid
    */
   verifyToken(token: string, options?: VerifyOptions): Promise<Principal>;
 
-  /** Every operation of the service by its name. */
+  /** Every operation of the service, by name. */
   readonly api: Api;
-  /** The paths of the service, with openapi-fetch: errors are returned. */
+  /** The service's paths as an openapi-fetch client. Errors are returned, not thrown. */
   readonly http: Http;
 
-  /** `X-Doorward-Revision` of the last change of this client; send it as `minRevision` from other processes. */
+  /**
+   * `X-Doorward-Revision` of the last change by this client. Other processes send it as `minRevision` to see the
+   * change.
+   */
   readonly revision: string | null;
   /** The scope that calls without one use. */
   readonly scope: Scope | null;
@@ -69,15 +77,16 @@ export interface Doorward {
   readonly url: string;
 
   /**
-   * Resolves when the first snapshot is loaded, at once without `local`.
+   * Resolves when the first snapshot is loaded; immediately without `local`.
+   *
    * @throws DoorwardError if it cannot be loaded
    */
   ready(): Promise<void>;
   /** State of the local policy; null without `local`. */
   readonly local: LocalState | null;
 
-  /** Adds hooks until the returned function is called. */
+  /** Adds hooks. Call the returned function to remove them. */
   observe(hooks: Hooks): () => void;
-  /** Ends polls and background work; later calls throw. */
+  /** Stops polling and background work. Later calls throw. */
   close(): void;
 }

@@ -1,5 +1,5 @@
 import type { Client } from 'openapi-fetch';
 import type { paths } from './generated/openapi.ts';
 
-/** The client for requests of one's own: its addresses and bodies are those of the API. */
+/** An openapi-fetch client for requests to any path of the API, with its generated types. */
 export type Http = Client<paths>;

@@ -9,16 +9,16 @@ type Inputs = Schemas['OperationInputs'];
 type Outputs = Schemas['OperationOutputs'];
 export type OperationName = keyof typeof operationTable;
 
-/** Also accepts undefined for an optional member, as an object that was put together from variables has it. */
+/** Also accepts undefined for an optional member, because objects built from variables often have such members. */
 type Loose<T> = { [K in keyof T]: undefined extends T[K] ? T[K] | undefined : T[K] };
 
-/** Input of an operation: parameters of its path, its query and its body in one object. */
+/** Input of an operation: path parameters, query parameters and body in one object. */
 export type InputOf<N extends OperationName> = Loose<Inputs[N]>;
 
-/** What a dry run answers: whose permissions the change would affect. */
+/** The output of a dry run: whose permissions the change would affect. */
 type Impact = Schemas['Impact'];
 
-/** `data` of an operation; a `Response` whose body was not read, if it is not JSON. */
+/** Output of an operation: the response's `data`, or the `Response` with an unread body if it is not JSON. */
 export type OutputOf<N extends OperationName> = N extends keyof Outputs ? Outputs[N] : Response;
 
 type AnswerTo<N extends OperationName, I> = I extends { dryRun: true }
@@ -28,23 +28,23 @@ type AnswerTo<N extends OperationName, I> = I extends { dryRun: true }
     : OutputOf<N>;
 
 export interface OperationOptions extends CallOptions {
-  /** Default: a new one for each call, equal in all its attempts. */
+  /** Idempotency key of the call, the same in all its attempts. Default: a new random key. */
   readonly idempotencyKey?: string | undefined;
 }
 
-/** The input may be left out if nothing of it is required. */
+/** Makes the input optional if none of its members is required. */
 type Arguments<I, O> = string extends keyof I
   ? [input?: I, options?: O]
   : Record<never, never> extends I
     ? [input?: I, options?: O]
     : [input: I, options?: O];
-/** Members that the input does not have are errors, as they are for an input that is not generic. */
+/** Rejects members that the input does not have, which a generic parameter would otherwise accept. */
 type Exactly<I, Wide> = I & { [K in Exclude<keyof I, keyof Wide>]: never };
 
 type PlainOperation<N extends OperationName> = (
   ...args: Arguments<InputOf<N>, OperationOptions>
 ) => Promise<OutputOf<N>>;
-/** An operation that takes `dryRun`, and then answers the impact of the change. */
+/** An operation with a `dryRun` option: with it, the output is the impact of the change. */
 type DryRunOperation<N extends OperationName> = <const I extends InputOf<N>>(
   input: Exactly<I, InputOf<N>>,
   options?: OperationOptions,
@@ -59,7 +59,7 @@ export type Operation<N extends OperationName> = string extends keyof Inputs[N]
 
 type ItemOf<N extends OperationName> = OutputOf<N> extends { items: (infer T)[] } ? T : never;
 
-/** A list, and an iterator over its items, which reads one page ahead at most. */
+/** A list operation, with an iterator over its items that reads at most one page ahead. */
 export interface Pages<N extends OperationName> {
   (...args: Arguments<InputOf<N>, CallOptions>): Promise<OutputOf<N>>;
   /** @example for await (const role of doorward.api.roles.each({ search: 'clerk' })) … */
@@ -68,11 +68,11 @@ export interface Pages<N extends OperationName> {
   ): AsyncIterableIterator<ItemOf<N>>;
 }
 
-/** The event feed: a page, an iterator to its present end, and one without an end. */
+/** The event feed: a function that reads one page, an iterator up to the feed's current end, and an endless one. */
 export interface Feed<N extends 'events'> {
   (...args: Arguments<InputOf<N>, CallOptions>): Promise<EventPage>;
   each(...args: Arguments<InputOf<N>, CallOptions>): AsyncIterableIterator<DoorwardEvent>;
-  /** Waits for new events, and survives outages of the service. */
+  /** Waits for new events, and keeps going through outages of the service. */
   follow(...args: Arguments<InputOf<N>, FollowOptions>): EventStream;
 }
 
@@ -83,12 +83,12 @@ export interface FollowOptions extends CallOptions {
   readonly pollMs?: number | undefined;
 }
 
-/** Events without an end. */
+/** An endless stream of events. */
 export interface EventStream extends AsyncIterableIterator<DoorwardEvent> {
   /**
-   * The position before the page that is being read; the next process continues with it as `after`. When the loop
-   * takes the first event of the next page, the events before it count as processed: none is lost after a stop, and
-   * some may come again.
+   * The position before the page that is being read; the next process passes it as `after`. Requesting the first event
+   * of the next page marks all events before it as processed, so after a stop no event is lost, but some may be
+   * delivered again.
    */
   readonly cursor: string | null;
 }
@@ -96,10 +96,10 @@ export interface EventStream extends AsyncIterableIterator<DoorwardEvent> {
 type EventData = Schemas['EventData'];
 export type EventType = keyof EventData;
 
-/** An event of the type `T`, as webhooks and the feed carry it. */
+/** An event of the type `T`, as in webhooks and the feed. */
 export type EventOf<T extends EventType> = Omit<Schemas['Event'], 'type' | 'data'> & {
   type: T;
   data: EventData[T];
 };
-/** Any event; `type` decides the type of `data`. A newer service may send types that are not listed. */
+/** Any event; `type` determines the type of `data`. A newer service may send types that are not listed here. */
 export type DoorwardEvent = { [T in EventType]: EventOf<T> }[EventType];

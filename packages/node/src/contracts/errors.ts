@@ -1,16 +1,16 @@
-/**
- * Every error that a call of this package can throw, except a `TypeError` for a wrong use. None of them contains a token,
- * a secret, a context or a body: messages and members come from the catalogue of the service, or from this package.
+/*
+ * Every error that a call of this package can throw, except a `TypeError` for wrong usage. No error contains a token, a
+ * secret, a context or a body: messages and members come from the service's error catalogue or from this package.
  */
 
-/** One invalid field of the input; `path` is separated by dots; no member contains a value of the input. */
+/** One invalid field of the input. `path` is separated by dots. No member contains a value of the input. */
 export interface ErrorDetail {
   readonly path: string;
   readonly message: string;
   readonly code: string;
 }
 
-/** The members of an error, beside its code and message. */
+/** The members of an error besides its code and message. */
 export interface ErrorFacts {
   readonly status?: number | undefined;
   readonly fix?: string | undefined;
@@ -36,26 +36,26 @@ export interface ErrorFacts {
  */
 export class DoorwardError extends Error {
   override readonly name: string = 'DoorwardError';
-  /** A code of the service, or one that only clients have, such as `TIMEOUT`. */
+  /** A code of the service, or one that only clients use, such as `TIMEOUT`. */
   readonly code: string;
-  /** HTTP status of the answer; absent if there was none. */
+  /** HTTP status of the response; absent if there was none. */
   readonly status: number | undefined;
-  /** One sentence: what the caller can do. */
+  /** One sentence that says what the caller can do. */
   readonly fix: string | undefined;
-  /** Why a decision was negative. */
+  /** Why a question was decided negatively. */
   readonly reason: string | undefined;
   readonly details: readonly ErrorDetail[] | undefined;
-  /** Names the call in the log of the service. */
+  /** Identifies the call in the service's log. */
   readonly requestId: string | undefined;
   /** The name of the operation, for example `createRole`. */
   readonly operation: string | undefined;
-  /** How often the call was sent; 0 if it never was. */
+  /** How often the call was sent; 0 if it was never sent. */
   readonly attempts: number;
-  /** Whether the same call may succeed later, and cannot do harm twice. */
+  /** Whether the same call may succeed later and can be repeated without harm. */
   readonly retryable: boolean;
-  /** How long the service asks callers to wait. */
+  /** How long the service asks the caller to wait. */
   readonly retryAfterMs: number | undefined;
-  /** Of `SECRET_LOST`: what was created or rotated. */
+  /** With `SECRET_LOST`: id of the row that was created or whose secret was rotated. */
   readonly entityId: string | undefined;
 
   constructor(code: string, message: string, facts: ErrorFacts = {}) {
@@ -73,7 +73,7 @@ export class DoorwardError extends Error {
     this.entityId = facts.entityId;
   }
 
-  /** The members as a plain object, without the stack: for logs. */
+  /** The members as a plain object for logs, without the stack. */
   toJSON(): Readonly<Record<string, unknown>> {
     const { name, code, message, status, fix, reason, details, requestId, operation, attempts } = this;
     const { retryable, retryAfterMs, entityId } = this;
@@ -84,17 +84,17 @@ export class DoorwardError extends Error {
   }
 }
 
-/** The service refused the call; `code` is one of its catalogue (docs/spec/errors.md), or `SECRET_LOST`. */
+/** The service refused the call. `code` is from its catalogue (docs/spec/errors.md) or `SECRET_LOST`. */
 export class ApiError extends DoorwardError {
   override readonly name: string = 'ApiError';
 }
 
-/** The subject or the caller may not do this: an answer with status 403, or a negative decision of `assertCan`. */
+/** The subject or the caller lacks a permission: a response with status 403, or a negative decision in `assertCan`. */
 export class ForbiddenError extends ApiError {
   override readonly name: string = 'ForbiddenError';
 }
 
-/** No usable answer came: `UNREACHABLE`, `TIMEOUT`, `ABORTED` or `BAD_ANSWER`. */
+/** There was no usable response: `UNREACHABLE`, `TIMEOUT`, `ABORTED` or `BAD_ANSWER`. */
 export class ConnectionError extends DoorwardError {
   override readonly name: string = 'ConnectionError';
 }
@@ -106,12 +106,12 @@ export type TokenErrorCode =
   | 'TOKEN_ISSUER'
   | 'TOKEN_AUDIENCE'
   | 'TOKEN_TYPE'
-  /** The token is for another project, or for a customer that uses the project through a grant. */
+  /** The token is for another project, or for a customer who uses the project through a grant. */
   | 'TOKEN_SCOPE'
-  /** The credential of the token has ended, its networks exclude the address of the caller, or the service refuses the token. */
+  /** The token's credential has ended, its networks exclude the caller's address, or the service refuses the token. */
   | 'TOKEN_REVOKED';
 
-/** A token of a user, key or app is not valid; answer 401. */
+/** The token of a user, key or app is not valid. Respond with 401. */
 export class TokenError extends DoorwardError {
   override readonly name: string = 'TokenError';
   declare readonly code: TokenErrorCode;
@@ -121,7 +121,10 @@ export class TokenError extends DoorwardError {
   }
 }
 
-/** A webhook is not from the service: `SIGNATURE` or `TIMESTAMP`; or its body was not given as it arrived: `BODY`. */
+/**
+ * A webhook request is not from the service (`SIGNATURE`, `TIMESTAMP`), or its body was not passed on as it arrived
+ * (`BODY`).
+ */
 export class WebhookError extends DoorwardError {
   override readonly name: string = 'WebhookError';
   declare readonly code: 'SIGNATURE' | 'TIMESTAMP' | 'BODY';
@@ -131,7 +134,7 @@ export class WebhookError extends DoorwardError {
   }
 }
 
-/** An option is missing, unknown or out of bounds; `options` has the names. */
+/** An option is missing, unknown or out of bounds. `options` lists the names. */
 export class ConfigError extends DoorwardError {
   override readonly name: string = 'ConfigError';
   declare readonly code: 'CONFIG';

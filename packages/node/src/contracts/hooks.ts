@@ -1,37 +1,37 @@
 /**
- * What a client reports about its calls, for logs, metrics and traces. No event contains a token, a secret, a context or
- * an id of a user. What a hook throws is ignored.
+ * Functions that a client calls to report its work, for logs, metrics and traces. Events never contain a token, a
+ * secret, a context or the id of a user. Errors that a hook throws are ignored.
  */
 export interface Hooks {
   /**
-   * Before an attempt. Returned headers are added to it, for example `traceparent`; a hook cannot set
-   * `authorization`.
+   * Called before each attempt. The headers that it returns are added to the request, for example `traceparent`, but it
+   * cannot set `authorization`.
    */
   readonly onRequest?: (event: RequestEvent) => Readonly<Record<string, string>> | void;
-  /** After each attempt, whether it was answered or not. */
+  /** Called after each attempt, with or without a response. */
   readonly onResponse?: (event: ResponseEvent) => unknown;
-  /** Before the wait for the next attempt. */
+  /** Called before the wait for the next attempt. */
   readonly onRetry?: (event: RetryEvent) => unknown;
-  /** After each decision, local or not. */
+  /** Called after each decision, local or by the service. */
   readonly onDecision?: (event: DecisionEvent) => unknown;
-  /** After each read of the local policy, and when local decisions are switched off. */
+  /** Called after each read of the local policy, and when local decisions are switched off. */
   readonly onSnapshot?: (event: SnapshotEvent) => unknown;
 }
 
 export interface RequestEvent {
-  /** Number of the call: equal in all its events, and different for each call of the client. */
+  /** Number of the call: the same in all events of the call, and different for each call of the client. */
   readonly id: number;
-  /** Name of the operation; for a request of `http` its method. */
+  /** Name of the operation; for requests with `http`, the HTTP method. */
   readonly operation: string;
-  /** From 1. */
+  /** Number of the attempt, starting at 1. */
   readonly attempt: number;
-  /** Since the call began. */
+  /** Milliseconds since the call began. */
   readonly durationMs: number;
 }
 
 export interface ResponseEvent extends RequestEvent {
   readonly status?: number;
-  /** Of a failure. */
+  /** Error code, if the attempt failed. */
   readonly code?: string;
 }
 
@@ -43,47 +43,47 @@ export interface DecisionEvent {
   /** `check`, `checkMany`, `explain`. */
   readonly operation: string;
   readonly durationMs: number;
-  /** Decided in this process. */
+  /** Whether this process decided. */
   readonly local: boolean;
   readonly authorized?: boolean;
-  /** Absent if no decision was made; then `code` is there. */
+  /** Absent if no decision was made; `code` is then set. */
   readonly reason?: string;
   readonly code?: string;
-  /** Why a client with `local` asked the service. */
+  /** Why a client with `local` let the service decide. */
   readonly fallback?: FallbackReason;
 }
 
-/** Why the service decides a question of a client with `local`. */
+/** Why the service decides a question although the client has `local`. */
 export type FallbackReason =
-  /** No snapshot has come yet. */
+  /** No snapshot has been loaded yet. */
   | 'loading'
   /** The policy is older than `maxStalenessMs`. */
   | 'stale'
   /** The service refuses snapshots, or the policy is too large for this process. */
   | 'off'
-  /** The question names another scope. */
+  /** The question names a scope other than the client's. */
   | 'scope'
-  /** Only the service can judge the token, for example that of a new key. */
+  /** Only the service can judge the token, for example the token of a new key. */
   | 'token'
-  /** The user is outside of the option `users`. */
+  /** The user is not in the option `users`. */
   | 'user'
-  /** The key is limited to networks, and the address of the caller is missing or malformed. */
+  /** The key is limited to networks, and the caller's address is missing or malformed. */
   | 'address'
-  /** The context is beyond the bounds of authorization §7.1, or JSON cannot carry it. */
+  /** The context exceeds the limits of authorization §7.1, or cannot be written as JSON. */
   | 'context'
-  /** The policy does not yet contain a change that the answer must contain. */
+  /** The policy does not yet contain a change that the decision must take into account. */
   | 'ownWrite'
-  /** Only the service explains decisions. */
+  /** Explanations come only from the service. */
   | 'explain'
   /** The client is closed. */
   | 'closed';
 
 export interface SnapshotEvent {
-  /** `refused`: the document was not valid, and the policy stays as it was. `failed`: there was no answer. */
+  /** `refused`: the document was invalid, so the policy stays as it was. `failed`: there was no document. */
   readonly kind: 'loaded' | 'changed' | 'unchanged' | 'refused' | 'failed' | 'off';
   readonly durationMs: number;
   readonly bytes?: number;
   readonly sequence?: number;
-  /** Of a refused document or a failed request: a code, never the content. */
+  /** Error code of a refused document or a failed request; never contains content. */
   readonly why?: string;
 }

@@ -1,12 +1,12 @@
+/* The public types of `@doorward/node`, except those of the client and its operations (src/client). */
+
 import type { DecisionReason } from '@doorward/decision';
 import type { Hooks } from './hooks.ts';
-
-/** The public types of `@doorward/node`, except those of the client and its operations (src/client). */
 
 export type Tenant =
   'account' | 'organization' | 'accountProject' | 'organizationProject' | 'projectUser' | 'installation';
 
-/** Where a call happens. The id of a project is `<owner>:<project>`. */
+/** Where a call happens. A project's id is `<owner>:<project>`. */
 export interface Scope {
   readonly tenant: Tenant;
   readonly id: string;
@@ -15,23 +15,23 @@ export interface Scope {
 export type TokenType = 'session' | 'ApiKey' | 'projectApp';
 
 /**
- * The bearer of a verified token. Only `verifyToken` makes one: questions refuse a copy, because a copy could claim
+ * The bearer of a verified token. Only `verifyToken` creates one. Questions refuse a copy, because it could claim
  * anything.
  */
 export interface Principal {
   readonly type: 'user' | 'apiKey' | 'projectApp';
-  /** The user; for an API key the user who it acts for. */
+  /** The user; for an API key, the user for whom it acts. */
   readonly userId: string;
-  /** Of a session or an app token. */
+  /** Set for a session or an app token. */
   readonly sessionId?: string;
   readonly apiKeyId?: string;
-  /** Of an app token. */
+  /** Set for an app token. */
   readonly clientId?: string;
   /** The project of the token; null for a session. */
   readonly scope: Scope | null;
-  /** Consented scopes of an app token; absent: not restricted. */
+  /** Scopes that the user consented to for an app token; absent if it is not restricted. */
   readonly scopes?: readonly string[];
-  /** How its revocation was checked: not at all, against the list of the local snapshot, or by the service. */
+  /** How revocation was checked: not at all, against the local snapshot, or by the service. */
   readonly liveness: 'none' | 'list' | 'service';
   /** Milliseconds since 1970. */
   readonly expiresAt: number;
@@ -39,15 +39,16 @@ export interface Principal {
 }
 
 /**
- * Whose rights are in question. A token or a `Principal`: those of the token, limited as the token is. `{ userId }`: those
- * of a user, which needs the permission `Authorization:Check`. Undefined: those of the client's own credential.
+ * Whose rights a question is about. A token or a `Principal`: the rights of the token, with its limits. `{ userId }`:
+ * the rights of that user; needs the permission `Authorization:Check`. Undefined: the rights of the client's own
+ * credential.
  */
 export type Who = string | Principal | { readonly userId: string } | undefined;
 
-/** `'order:read'`, or the two parts. */
+/** `'order:read'`, or the resource and action separately. */
 export type Permission = string | { readonly resource: string; readonly action: string };
 
-/** What conditions read under `resource`. */
+/** Attributes for conditions, which read them under `resource`. */
 export interface Context {
   readonly resource?: object | null | undefined;
 }
@@ -55,20 +56,20 @@ export interface Context {
 /** Options of one call. */
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Bound of one attempt, in place of the client's. */
+  /** Time limit of one attempt; replaces the client's. */
   readonly timeoutMs?: number | undefined;
 }
 
 /** Options of one question. */
 export interface QuestionOptions extends CallOptions {
-  /** Default: the scope of the token, else of the client. */
+  /** Default: the client's scope, else the scope of the token. */
   readonly scope?: Scope | undefined;
-  /** An `X-Doorward-Revision`: the decision takes the change of this revision into account. */
+  /** An `X-Doorward-Revision`. The decision takes the change with this revision into account. */
   readonly minRevision?: string | undefined;
   /**
-   * Network address of the caller, for the token of a key with `allowedCidrs`. Only this process can compare it, so it
-   * needs `local`: the service sees and compares the address of this application. Without `local`, without this option,
-   * or before the first snapshot, the networks of a key do not limit who calls this application.
+   * Network address of the caller, for the token of a key with `allowedCidrs`. Comparing it needs `local`, because the
+   * service sees only the address of this application. Without `local`, without this option, or before the first
+   * snapshot, a key's networks do not limit who calls this application.
    */
   readonly address?: string | undefined;
 }
@@ -78,7 +79,7 @@ export interface Question {
   readonly context?: Context | undefined;
 }
 
-/** Reasons of the service, and two of this package: the service was not reached, or local data is too old. */
+/** The service's reasons, and two of this package: the service could not be reached, or local data is too old. */
 export type Reason = DecisionReason | 'UNAVAILABLE' | 'STALE';
 
 export interface MatchedPermission {
@@ -88,7 +89,7 @@ export interface MatchedPermission {
   readonly action: string;
 }
 
-/** The answer to a question, as the service gives it (authorization §10.1). */
+/** The decision about a question, as the service returns it (authorization §10.1). */
 export interface Decision {
   readonly authorized: boolean;
   readonly reason: Reason;
@@ -97,7 +98,7 @@ export interface Decision {
   readonly evaluatedContext?: Readonly<Record<string, unknown>>;
 }
 
-/** One of several decisions, which carry no condition. */
+/** One of several decisions; without the condition. */
 export type BatchDecision = Pick<Decision, 'authorized' | 'reason' | 'matchedPermission'>;
 
 /** A decision with the explanation of its reason (authorization §10.1). */
@@ -126,7 +127,7 @@ export interface Explanation {
   readonly unknown?: { readonly part: 'resource' | 'action'; readonly nearest?: string };
 }
 
-/** What a subject holds in a scope; `version` changes with any change of it. */
+/** The effective permissions of a subject in a scope. `version` changes whenever they change. */
 export interface HeldPermissions {
   readonly version: string;
   readonly permissions: readonly {
@@ -136,7 +137,7 @@ export interface HeldPermissions {
   }[];
 }
 
-/** A subject that may do something, and why. */
+/** A subject that has a permission, and why. */
 export interface AllowedSubject {
   readonly subject: { readonly type: 'user'; readonly id: string };
   readonly reason: DecisionReason;
@@ -144,19 +145,21 @@ export interface AllowedSubject {
 }
 
 export interface VerifyOptions extends CallOptions {
-  /** Default: `['ApiKey', 'projectApp']`. A session is accepted only if it is named. */
+  /** Default: `['ApiKey', 'projectApp']`. Sessions are accepted only if they are listed. */
   readonly types?: readonly TokenType[] | undefined;
-  /** Default: the `url` of the client. A resource server names its own URI, one of the `resources` of the app. */
+  /** Default: the client's `url`. A resource server passes its own URI, one of the app's `resources`. */
   readonly audience?: string | undefined;
-  /** True: asks the service whether the key, session and user still exist. */
+  /** If true, asks the service whether the key, session and user still exist. */
   readonly live?: boolean | undefined;
   /**
-   * The project whose tokens are accepted, as its owner names it. Default: the scope of the client. Tokens of customers to
-   * whom it is granted have the same issuer, and are refused with `TOKEN_SCOPE` unless `anyCustomer` is true.
+   * The project whose tokens are accepted, as a scope of its owner. Default: the client's scope. Tokens for customers
+   * who use the project through a grant have the same issuer, and are refused with `TOKEN_SCOPE` unless `anyCustomer`
+   * is true.
    */
   readonly scope?: Scope | undefined;
   /**
-   * True: tokens of all customers to whom the project is granted are accepted too. The application must then take the customer from the principal's `scope`, and use that scope for its checks and data.
+   * If true, also accepts tokens for any customer who uses the project through a grant. The application must then take
+   * the customer from the principal's `scope`, and use that scope for its checks and data.
    */
   readonly anyCustomer?: boolean | undefined;
 }
@@ -166,26 +169,29 @@ export interface LocalState {
   readonly status: 'loading' | 'fresh' | 'stale' | 'off';
   readonly version: string | null;
   readonly sequence: number | null;
-  /** Since the request of the last verified answer was sent, by the monotonic or the system clock, whichever says more. */
+  /**
+   * Milliseconds since the request of the last verified response was sent, by the monotonic or the system clock,
+   * whichever shows more.
+   */
   readonly ageMs: number | null;
   readonly bytes: number;
 }
 
 export interface LocalOptions {
-  /** Older data decides nothing. Default 5000, 1000..60000. */
+  /** Older data is not used for decisions. Default 5000, 1000..60000. */
   readonly maxStalenessMs?: number | undefined;
   /**
-   * What happens to questions while the data is older: the service decides, `'remote'` (default), or they are
-   * refused, `'deny'`, with the reason `STALE`.
+   * What happens to questions while the data is too old. `'remote'` (default): the service decides. `'deny'`: they are
+   * refused with the reason `STALE`.
    */
   readonly onStale?: 'remote' | 'deny' | undefined;
-  /** Which users are held: `'all'` (default), `'none'`, or at most 100 ids. */
+  /** The users that the local policy contains: `'all'` (default), `'none'`, or at most 100 ids. */
   readonly users?: 'all' | 'none' | readonly string[] | undefined;
-  /** Default 256. A larger policy is not loaded, and all questions go to the service. */
+  /** Default 256. A larger policy is not loaded; the service then decides all questions. */
   readonly maxMemoryMb?: number | undefined;
 }
 
-/** A `fetch` as the platform has it; the client calls it with a string and plain options. */
+/** The platform's `fetch`. The client calls it with a string and plain options. */
 export type Fetch = (input: string, init: RequestInit) => Promise<Response>;
 
 /** Options of `createDoorward`; see packages §2. */
@@ -196,25 +202,26 @@ export interface DoorwardOptions {
   readonly clientId?: string | undefined;
   /** Default: `DOORWARD_CLIENT_SECRET`. */
   readonly clientSecret?: string | undefined;
-  /** A token in place of the key, or a function that gives one. */
+  /** A token to use instead of an API key, or a function that returns one. */
   readonly token?: string | (() => string | Promise<string>) | undefined;
-  /** For calls that name no scope. Default: `DOORWARD_SCOPE`, written `<tenant>:<id>`. */
+  /** The scope of calls that name none. Default: `DOORWARD_SCOPE`, written `<tenant>:<id>`. */
   readonly scope?: Scope | undefined;
-  /** Allows http to other hosts than loopback. Tokens then travel unprotected. */
+  /** Allows http to hosts other than loopback. Tokens are then sent unencrypted. */
   readonly allowHttp?: boolean | undefined;
-  /** One attempt. Default 5000, 100..120000. */
+  /** Time limit of one attempt. Default 5000, 100..120000. */
   readonly timeoutMs?: number | undefined;
-  /** All attempts of a call. Default 15000, 100..120000. */
+  /** Time limit of all attempts of a call together. Default 15000, 100..120000. */
   readonly deadlineMs?: number | undefined;
-  /** Repetitions of a call. Default 2, 0..10. */
+  /** How often a call is retried. Default 2, 0..10. */
   readonly retries?: number | undefined;
-  /** A longer `Retry-After` is thrown at once. Default 10000, 0..120000. */
+  /** If `Retry-After` is longer than this, the call throws immediately. Default 10000, 0..120000. */
   readonly maxRetryAfterMs?: number | undefined;
   /**
-   * During an outage questions throw, `'throw'` (default), or are refused, `'deny'`, with the reason `UNAVAILABLE`.
+   * What happens to questions during an outage. `'throw'` (default): they throw. `'deny'`: they are refused with the
+   * reason `UNAVAILABLE`.
    */
   readonly onUnavailable?: 'throw' | 'deny' | undefined;
-  /** Default `'ownWrites'`: questions see the changes of this client. */
+  /** Default `'ownWrites'`: decisions take the changes of this client into account. */
   readonly consistency?: 'ownWrites' | 'any' | undefined;
   /** Default 5, 0..60. */
   readonly clockToleranceSeconds?: number | undefined;
@@ -222,6 +229,6 @@ export interface DoorwardOptions {
   readonly local?: boolean | LocalOptions | undefined;
   readonly hooks?: Hooks | undefined;
   readonly fetch?: Fetch | undefined;
-  /** `Accept-Language` of error messages. */
+  /** `Accept-Language`, the language of error messages. */
   readonly language?: string | undefined;
 }

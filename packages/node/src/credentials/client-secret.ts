@@ -1,15 +1,15 @@
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 /**
- * Whether the text has the form of a client secret (identity §11). The checksum reveals a mistyped or incomplete secret
- * before anything is sent.
+ * Whether a text has the form of a client secret (identity §11). The checksum reveals a mistyped or incomplete secret
+ * before it is sent.
  */
 export function isClientSecret(text: string): boolean {
   if (!/^dwk_[\w-]{46}[0-9A-Za-z]{6}$/.test(text)) return false;
   return text.slice(50) === base62(crc32(text.slice(0, 50)));
 }
 
-/** CRC-32 of ISO 3309, as zlib computes it. */
+/** CRC-32 (ISO 3309), as in zlib. */
 function crc32(text: string): number {
   let crc = 0xffffffff;
   for (let i = 0; i < text.length; i++) {

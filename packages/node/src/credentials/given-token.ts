@@ -2,7 +2,7 @@ import type { Credential } from '../calls/credential.ts';
 import { ConfigError } from '../contracts/errors.ts';
 import { isTokenText } from './token-text.ts';
 
-/** A token that the caller gives: a text, or a function that is called for each call. */
+/** A token supplied by the caller: a string, or a function that is called for each call. */
 export class GivenToken implements Credential {
   readonly isGiven = true;
   readonly #give: string | (() => string | Promise<string>);
@@ -17,13 +17,13 @@ export class GivenToken implements Credential {
     return text;
   }
 
-  /** A function may give another token at the next call; a text does not change. */
+  /** True for a function, which may return another token next time; a string stays the same. */
   refuse(): boolean {
     return typeof this.#give === 'function';
   }
 }
 
-/** A client without a credential: public operations, and questions about tokens. */
+/** For a client without a credential, which can call public operations and ask questions about tokens. */
 export const noCredential: Credential = {
   isGiven: false,
   token: () =>

@@ -8,17 +8,18 @@ export type Exchange = () => Promise<{ readonly accessToken: string; readonly ex
 
 interface HeldToken {
   readonly text: string;
-  /** Of the monotonic clock. */
+  /** Time on the monotonic clock, like `expiresAt`. */
   readonly renewAt: number;
   readonly expiresAt: number;
 }
 
-/** The pause after a refused exchange, whose cause does not go away by itself, and after a renewal that failed. */
+/** The pause after a failed exchange or renewal. A refusal has a cause that does not disappear by itself. */
 const PAUSE_MS = 5000;
 
 /**
- * The token of an API key (packages §2). It is exchanged at the first need, once for all calls that wait for it; renewed in
- * the background when a fifth of its life is left; and used to its end while the service is not reached.
+ * The token of an API key (packages §2). The key is exchanged when a token is first needed, once for all waiting calls.
+ * The token is renewed in the background when about a fifth of its life is left, and used until it expires while the
+ * service cannot be reached.
  */
 export class KeyToken implements Credential {
   readonly isGiven = false;
@@ -38,13 +39,13 @@ export class KeyToken implements Credential {
     const now = this.#clock.monotonic();
     const held = this.#held;
     if (!held || held.expiresAt <= now) return (await this.#renew()).text;
-    // If this renewal fails, the first call after the expiry throws the error.
+    // If this renewal fails, the first call after the expiry gets the error.
     if (held.renewAt <= now && this.#pausedUntil <= now) this.#renew().catch(() => undefined);
     return held.text;
   }
 
   refuse(token: string): boolean {
-    // Another call may have renewed it meanwhile.
+    // Another call may have renewed the token in the meantime.
     if (this.#held?.text === token) this.#held = null;
     return true;
   }
@@ -60,14 +61,14 @@ export class KeyToken implements Credential {
       const { accessToken, expiresIn } = await this.#exchange();
       if (!isTokenText(accessToken) || !(expiresIn > 0)) throw badAnswer();
       const lifeMs = expiresIn * 1000;
-      // The renewal comes when 15 to 25 % of the life is left, so that processes that started together do not renew
-      // together.
+      // The renewal is due when 15 to 25 % of the life is left. The randomness spreads the renewals of processes that
+      // started together.
       const left = 0.15 + 0.1 * this.#clock.random();
       const renewAt = startedAt + lifeMs * (1 - left);
       this.#refusal = null;
       return (this.#held = { text: accessToken, renewAt, expiresAt: startedAt + lifeMs });
     } catch (error) {
-      // An outage may end at any time: the next call that needs a token tries again.
+      // An outage may end at any time, so the next call that needs a token tries again.
       this.#refusal = error instanceof DoorwardError && !error.retryable ? error : null;
       this.#pausedUntil = this.#clock.monotonic() + PAUSE_MS;
       throw error;

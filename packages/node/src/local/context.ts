@@ -2,10 +2,10 @@ const MAX_CHARACTERS = 64 * 1024;
 const MAX_DEPTH = 10;
 
 /**
- * Returns `context.resource` as the service would read it: as JSON, and within the limits of authorization §7.1. A
- * resource beyond them goes to the service, which refuses it.
- * @returns undefined for a resource that the service doesn't accept.
- * @throws TypeError for what isn't JSON
+ * Returns `context.resource` as the service would read it: as JSON, and within the limits of authorization §7.1.
+ * Returns undefined for a resource beyond the limits; the question then goes to the service, which refuses it.
+ *
+ * @throws TypeError for a value that isn't JSON
  */
 export function resourceAsJson(resource: object): object | undefined {
   if (maxLengthOf(resource, MAX_DEPTH) <= MAX_CHARACTERS) return resource;
@@ -17,8 +17,8 @@ export function resourceAsJson(resource: object): object | undefined {
 }
 
 /**
- * An upper bound of the length as JSON. Infinity for a value that JSON changes, that is nested too deeply, or that
- * has a number which JSON may round.
+ * An upper bound for the length of a value as JSON. Infinity if the value is nested too deeply, or if it may change
+ * when it is written and parsed again (a `toJSON` method, a number that is rounded).
  */
 function maxLengthOf(value: unknown, levels: number): number {
   if (typeof value === 'string') return 2 + 6 * value.length;

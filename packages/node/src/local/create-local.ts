@@ -17,6 +17,7 @@ import { ProvenTokens } from './proven-tokens.ts';
 import { Synchronization } from './synchronization.ts';
 import { stateOf } from './token-subject.ts';
 
+/** What local evaluation is built from. */
 export interface LocalParts {
   readonly settings: LocalSettings;
   readonly caller: Caller;
@@ -25,15 +26,15 @@ export interface LocalParts {
   readonly hooks: HookList;
   readonly clock: Clock;
   readonly writes: OwnWrites;
-  /** False: questions need not see the changes of this client. */
+  /** False if decisions need not take the changes of this client into account. */
   readonly seesOwnWrites: boolean;
   readonly ownToken: () => Promise<string>;
   readonly isClosed: () => boolean;
-  /** How long `ready` waits. */
+  /** How long `ready` waits, in milliseconds. */
   readonly deadlineMs: number;
 }
 
-/** Local evaluation of a client. */
+/** Local evaluation: decides in this process from a synchronized copy of the policy. */
 export interface Local {
   readonly decisions: LocalDecisions;
   readonly state: LocalState;
@@ -48,8 +49,7 @@ export function createLocal(parts: LocalParts): Local {
   if (!issuer) throw new ConfigError('`local` needs the `scope` of a project.', ['local', 'scope']);
   const { maxStalenessMs, users, maxMemoryMb, onStale } = settings;
   const held = new HeldPolicy(clock, maxMemoryMb * 1024 * 1024);
-  // Two polls and their time on the network fit into the bound, so that the policy does not become stale between
-  // them.
+  // Two polls and their network time fit into the bound, so that the policy does not become stale between them.
   const pollSeconds = Math.max(0, Math.floor((maxStalenessMs / 2 - 250) / 1000));
   const reader = new PolicyReader({
     ...{ caller, issuer, users, keySets, clock, pollSeconds },
@@ -84,7 +84,7 @@ export function createLocal(parts: LocalParts): Local {
     ready: () => firstOrDeadline(synchronization.first, parts.deadlineMs),
     stateOfToken(token) {
       const state = held.policy ? stateOf(held.policy, token, { now: held.serviceNow, scope }) : 'unknown';
-      // A stale policy still proves that a credential has ended. Only a fresh one proves that it is live.
+      // A stale policy still proves that a credential has ended. Only a fresh policy proves that it is live.
       const isCurrent = !synchronization.isOff && held.ageMs <= maxStalenessMs;
       return state === 'live' && !isCurrent ? 'unknown' : state;
     },

@@ -1,8 +1,8 @@
+/* Verifies the signed documents of packages §8.2. Nothing in a document is used before it is verified. */
+
 import type { ChangesClaims, SnapshotClaims } from '@doorward/decision';
 import { compactVerify, decodeProtectedHeader, type CryptoKey } from 'jose';
 import type { Issuer } from '../tokens/issuer.ts';
-
-/** Verification of the signed documents of packages §8.2, before anything of them is used. */
 
 export type DocumentType = 'doorward-snapshot+jwt' | 'doorward-changes+jwt';
 export type DocumentClaims = SnapshotClaims | ChangesClaims;
@@ -12,11 +12,11 @@ interface DocumentChecks {
   readonly issuer: Issuer;
   readonly projectId: string;
   readonly keyOf: (issuer: Issuer, kid: string) => Promise<CryptoKey | undefined>;
-  /** Milliseconds. */
+  /** Milliseconds since 1970. */
   readonly now: number;
 }
 
-/** A document that is not used; `why` is a code for logs and metrics, and nothing of the content. */
+/** Thrown for a document that must not be used. `why` is a code for logs and metrics, and contains no content. */
 export class RefusedDocument extends Error {
   override readonly name = 'RefusedDocument';
   readonly why: string;
@@ -28,8 +28,10 @@ export class RefusedDocument extends Error {
 }
 
 /**
- * @throws RefusedDocument unless the service signed it for this project and purpose; DoorwardError if the keys
- * cannot be read
+ * Verifies a document and returns its claims.
+ *
+ * @throws RefusedDocument unless the service signed it for this project and purpose
+ * @throws DoorwardError if the keys cannot be read
  */
 export async function verifyDocument(text: string, checks: DocumentChecks): Promise<DocumentClaims> {
   const { issuer, type, projectId } = checks;
@@ -61,7 +63,7 @@ function kidOf(text: string, type: DocumentType): string {
     throw new RefusedDocument('FORM');
   }
   const names = Object.keys(header).sort().join();
-  // Exactly the header that the service writes: a document cannot bring its own key, or the address of a key.
+  // Exactly the header that the service writes, so that a document cannot bring its own key or the address of one.
   if (names !== 'alg,kid,typ' || header.alg !== 'RS256') throw new RefusedDocument('HEADER');
   if (header.typ !== type) throw new RefusedDocument('TYP');
   if (typeof header.kid !== 'string' || !/^[\w.-]{1,255}$/.test(header.kid)) throw new RefusedDocument('KID');
@@ -73,7 +75,7 @@ function claimsOf(payload: Uint8Array): DocumentClaims {
     const claims: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(payload));
     if (typeof claims === 'object' && claims !== null) return claims as DocumentClaims;
   } catch {
-    // Falls through: the signature is right, and the content is not JSON.
+    // Falls through: the signature is valid, but the content is not JSON.
   }
   throw new RefusedDocument('FORM');
 }

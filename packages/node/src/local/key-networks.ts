@@ -3,8 +3,9 @@ import { decodeJwt } from 'jose';
 import { isInNetworks } from './networks.ts';
 
 /**
- * Whether the token is of a key whose networks certainly do not contain the address. The signature is not verified first,
- * because that may need the service: a forged token is only refused sooner, and a genuine token has true claims.
+ * Whether the token belongs to a key whose networks certainly exclude the address. The signature is not verified first,
+ * because that may need the service. This is safe: a forged token is merely refused earlier, and a genuine token has
+ * true claims.
  */
 export function isExcluded(policy: Policy, token: string, address: string): boolean {
   const { iss, jti } = unprovenClaims(token);

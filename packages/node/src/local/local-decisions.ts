@@ -13,7 +13,7 @@ import type { ProvenTokens } from './proven-tokens.ts';
 import type { Synchronization } from './synchronization.ts';
 import { subjectOfToken } from './token-subject.ts';
 
-/** What local decisions read. */
+/** What local decisions are made from. */
 interface LocalSources {
   readonly held: HeldPolicy;
   readonly synchronization: Synchronization;
@@ -21,16 +21,16 @@ interface LocalSources {
   readonly scope: Scope;
   readonly maxStalenessMs: number;
   readonly onStale: 'remote' | 'deny';
-  /** The token of the client itself. */
+  /** Returns the client's own token. */
   readonly ownToken: () => Promise<string>;
-  /** The change that answers must contain; undefined: none. */
+  /** The revision of this client's change that decisions must take into account, if any. */
   readonly ownRevision: () => string | undefined;
   readonly isClosed: () => boolean;
 }
 
 /**
- * Throws for a forged or expired token. A token of another issuer or type may be valid for the service, which then
- * decides.
+ * Throws if the token is certainly malformed, forged or expired. Otherwise returns null: a token of another issuer or
+ * type may be valid for the service, so the service decides.
  */
 function judge(error: unknown): null {
   const isCertain = error instanceof TokenError && /(?:MALFORMED|SIGNATURE|EXPIRED)$/.test(error.code);
@@ -38,16 +38,22 @@ function judge(error: unknown): null {
   return null;
 }
 
-/** How old a snapshot may be to compare networks of keys, although too old for decisions: the life of its document. */
+/**
+ * The maximum age of a snapshot for comparing the networks of keys, even if it is too old for decisions: the lifetime
+ * of its document.
+ */
 const LIFE_MS = 86_400_000;
 
 const stale: Decision = Object.freeze({ authorized: false, reason: 'STALE' });
 
-/** Decides in this process whenever the service would decide the same, and else says why it does not (packages §8.3). */
+/**
+ * Decides in this process if the service would decide the same, else returns why the service must decide (packages
+ * §8.3).
+ */
 export function createLocalDecisions(sources: LocalSources): LocalDecisions {
   const { held, tokens, scope, maxStalenessMs, onStale, ownToken } = sources;
 
-  /** The policy if it can be used for a question now. */
+  /** The policy if it can be used for a question now, else the reason why not. */
   function usable(options: QuestionOptions): Policy | FallbackReason {
     const { policy } = held;
     if (sources.isClosed()) return 'closed';
@@ -55,7 +61,7 @@ export function createLocalDecisions(sources: LocalSources): LocalDecisions {
     if (!policy) return 'loading';
     if (options.scope && (options.scope.tenant !== scope.tenant || options.scope.id !== scope.id))
       return 'scope';
-    // Both: an earlier revision that a request names must not hide a later change of this client.
+    // Checks both, because an earlier revision in the request must not hide a later change of this client.
     for (const revision of [options.minRevision, sources.ownRevision()])
       if (revision !== undefined && !sources.synchronization.covers(revision)) return 'ownWrite';
     return held.ageMs > maxStalenessMs ? 'stale' : policy;
@@ -94,7 +100,7 @@ export function createLocalDecisions(sources: LocalSources): LocalDecisions {
     try {
       return ofToken(policy, proof, question, options);
     } catch (error) {
-      // The call to the service gets a new own token if there is one.
+      // The call to the service then gets a new token of its own, if there is one.
       if (subject.kind === 'own') return 'token';
       throw error;
     }
@@ -111,7 +117,7 @@ export function createLocalDecisions(sources: LocalSources): LocalDecisions {
     if (subject === 'expired') throw tokenError('TOKEN_EXPIRED');
     if (typeof subject === 'string') return subject;
     const decision = answer(policy, subject, question);
-    // The service may refuse the token of such a subject altogether.
+    // The service may refuse such a token altogether, so it must decide.
     return typeof decision === 'object' && decision.reason === 'SUBJECT_INACTIVE' ? 'token' : decision;
   }
 

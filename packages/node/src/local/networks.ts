@@ -1,6 +1,9 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
-/** Whether an address is in one of the networks; IPv4 and IPv6 never cover each other. Undefined: it is not an address. */
+/**
+ * Whether an address is in one of the networks; undefined if it is not an address. IPv4 and IPv6 networks never match
+ * each other's addresses.
+ */
 export function isInNetworks(cidrs: readonly string[], address: string): boolean | undefined {
   const plain = address.replace(/^::ffff:(?=[\d.]+$)/i, '').replace(/%.*$/, '');
   if (!isIPv4(plain) && !isIPv6(plain)) return undefined;

@@ -17,9 +17,9 @@ interface ReaderSettings {
   readonly users: 'all' | 'none' | readonly string[];
   readonly keySets: KeySets;
   readonly clock: Clock;
-  /** How long a poll waits for a change. */
+  /** How many seconds a poll waits for a change. */
   readonly pollSeconds: number;
-  /** How long the answer of a poll may take in addition. */
+  /** How many milliseconds the response of a poll may take in addition. */
   readonly marginMs: number;
 }
 
@@ -36,7 +36,7 @@ interface ReadOptions {
 
 const SNAPSHOT_TIMEOUT_MS = 30_000;
 
-/** Fetches and verifies documents. Every answer was signed for this project, or an error is thrown. */
+/** Fetches and verifies documents. Returns only documents that were signed for this project; throws otherwise. */
 export class PolicyReader {
   readonly #settings: ReaderSettings;
 
@@ -44,14 +44,17 @@ export class PolicyReader {
     this.#settings = settings;
   }
 
-  /** @param assertSize throws for a document that is too large to be read */
+  /** @param assertSize throws if the document is too large */
   snapshot(options: ReadOptions, assertSize: (bytes: number) => void): Promise<Read<DocumentClaims>> {
     const operation = parseOperation('policySnapshot', operationTable.policySnapshot);
     const type = 'doorward-snapshot+jwt';
     return this.#read(operation, {}, { ...options, type, timeoutMs: SNAPSHOT_TIMEOUT_MS, assertSize });
   }
 
-  /** The changes since a version. If `isWaiting` is true, the service waits for the first change. */
+  /**
+   * Reads the changes since a version. If `isWaiting` is true, the service responds only after the first change or the
+   * poll time.
+   */
   async changes(since: string, isWaiting: boolean, options: ReadOptions): Promise<Read<ChangesClaims>> {
     const operation = parseOperation('policySnapshotChanges', operationTable.policySnapshotChanges);
     const { pollSeconds, marginMs } = this.#settings;

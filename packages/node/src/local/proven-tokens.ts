@@ -2,7 +2,10 @@ import { verifyOffline, type TokenChecks, type VerifiedToken } from '../tokens/v
 
 const MOST_TOKENS = 20_000;
 
-/** Proofs of tokens, so that each signature is verified once. Each use still checks whether the token has ended. */
+/**
+ * Caches verified tokens, so that each signature is verified only once. Callers still check at each use whether the
+ * token has ended.
+ */
 export class ProvenTokens {
   readonly #checks: (now: number) => TokenChecks;
   readonly #proofs = new Map<string, VerifiedToken>();
@@ -11,12 +14,16 @@ export class ProvenTokens {
     this.#checks = checks;
   }
 
-  /** A proof that was made before. */
+  /** Returns the token if it was verified before. */
   get(token: string): VerifiedToken | undefined {
     return this.#proofs.get(token);
   }
 
-  /** @throws TokenError unless the token is valid now */
+  /**
+   * Verifies a token and remembers it.
+   *
+   * @throws TokenError unless the token is valid now
+   */
   async prove(token: string, now: number): Promise<VerifiedToken> {
     const proof = await verifyOffline(token, this.#checks(now));
     if (this.#proofs.size >= MOST_TOKENS) this.#proofs.delete(this.#proofs.keys().next().value as string);

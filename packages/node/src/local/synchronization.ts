@@ -6,27 +6,27 @@ import { RefusedDocument } from './document.ts';
 import type { HeldPolicy } from './held-policy.ts';
 import type { PolicyReader } from './policy-reader.ts';
 
-/** What the synchronization of a policy works with. */
+/** What the synchronization of a policy needs. */
 interface SynchronizationSettings {
   readonly reader: PolicyReader;
   readonly held: HeldPolicy;
   readonly hooks: HookList;
   readonly monotonic: () => number;
   readonly random: () => number;
-  /** The last change of this client, which the policy must contain. */
+  /** The revision of this client's last change, which the policy must contain. */
   readonly ownRevision: () => string | null;
-  /** The pause between polls for which the service does not wait. */
+  /** The pause between polls if the service does not wait for changes. */
   readonly pauseMs: number;
 }
 
-/** The pause after a refusal: the size of a policy, or a missing right, rarely changes. */
+/** The pause after a refusal, because a missing permission or the size of a policy rarely changes. */
 const OFF_MS = 60_000;
 const LONGEST_WAIT_MS = 5000;
 const SHORTEST_ROUND_MS = 100;
 
 /**
- * Keeps a policy up to date: reads a snapshot, then waits for changes, without an end (packages §8.3). A failure or a
- * refused document leaves the policy as it is, and it becomes stale by itself.
+ * Keeps a policy up to date until closed: reads a snapshot, then waits for changes (packages §8.3). After a failure or
+ * a refused document the policy stays as it is, and becomes stale with time.
  */
 export class Synchronization {
   readonly #settings: SynchronizationSettings;
@@ -38,7 +38,7 @@ export class Synchronization {
   #needsSnapshot = true;
   #failures = 0;
   #firstResult: ((error: Error | null) => void) | null = null;
-  /** Resolves with the first snapshot; rejects after a failure before it that no repetition can repair. */
+  /** Resolves with the first snapshot. Rejects if a failure before it cannot be repaired by retrying. */
   readonly first: Promise<void>;
 
   constructor(settings: SynchronizationSettings) {
@@ -54,7 +54,7 @@ export class Synchronization {
     return this.#isOff;
   }
 
-  /** Whether the policy contains the last change of this client. */
+  /** Whether the policy contains the change of this client with the given revision. */
   covers(revision: string): boolean {
     return this.#coveredRevision === revision;
   }
@@ -64,8 +64,7 @@ export class Synchronization {
   }
 
   /**
-   * Reads changes now, because this client has made one. It ends only a waiting poll: other reads end soon by
-   * themselves.
+   * Reads changes now, because this client has made one. Interrupts only a waiting poll; other reads end soon anyway.
    */
   refresh(): void {
     if (this.#isWaiting) this.#poll.abort();
@@ -85,7 +84,7 @@ export class Synchronization {
     }
   }
 
-  /** One read. @returns how long to wait before the next one */
+  /** Reads once. Returns how many milliseconds to wait before the next read. */
   async #round(): Promise<number> {
     const { held, ownRevision, monotonic } = this.#settings;
     if (this.#poll.signal.aborted && !this.#closed.signal.aborted) this.#poll = new AbortController();
@@ -103,7 +102,7 @@ export class Synchronization {
       this.#report({ ...event, durationMs, bytes: held.bytes });
       this.#settle(null);
       if (event.kind === 'loaded' || this.#needsSnapshot) return 0;
-      // A busy policy, or a server that does not wait, must not keep this process busy.
+      // A policy that changes often, or a server that does not wait, must not keep this process busy.
       return Math.max(this.#settings.pauseMs, SHORTEST_ROUND_MS - durationMs);
     } catch (error) {
       return this.#failed(error, monotonic() - startedAt);
@@ -138,9 +137,9 @@ export class Synchronization {
     return { kind: isChanged ? 'changed' : 'unchanged', sequence: claims.sequence };
   }
 
-  /** @returns how long to wait before the next read */
+  /** Handles a failed read. Returns how many milliseconds to wait before the next one. */
   #failed(error: unknown, durationMs: number): number {
-    // A change of this client, or `close()`, has ended the read.
+    // The read was interrupted by a change of this client or by `close()`.
     if (this.#poll.signal.aborted) return 0;
     const { random } = this.#settings;
     this.#failures += 1;

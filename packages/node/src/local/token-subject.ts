@@ -7,19 +7,19 @@ import type { Scope } from '../contracts/types.ts';
 import { isInNetworks } from './networks.ts';
 
 /*
- * What a policy knows about the bearer of a proven token of its project. A customer's token has the issuer of the
- * project too, and its bearer may also be a user of the project itself, so the scope of the token is compared.
+ * What a policy says about the bearer of a verified token of its project. The token of a customer has the project's
+ * issuer too, and its bearer may also be a user of the project itself, so the scope of the token is compared.
  */
 
 interface TokenUse {
-  /** That of the policy. */
+  /** The policy's scope. */
   readonly scope: Scope;
-  /** Time of the service in milliseconds. */
+  /** The service's time, in milliseconds since 1970. */
   readonly now: number;
   readonly address: string | undefined;
 }
 
-/** Whether what the token was issued for has certainly ended. */
+/** Whether the token's credential has certainly ended. */
 function hasEnded(policy: Policy, { claims, kid }: VerifiedToken): boolean {
   return policy.ended.kids.has(kid) || policy.ended.jti.has(String(claims.jti));
 }
@@ -29,7 +29,7 @@ function isOfScope({ claims }: VerifiedToken, scope: Scope): boolean {
   return ofToken !== undefined && isOfProject(ofToken, scope);
 }
 
-/** What the policy says about a token: ended for certain, live when the policy was made, or unknown. */
+/** The state of a token's credential: ended for certain, live when the policy was made, or unknown. */
 export function stateOf(
   policy: Policy,
   token: VerifiedToken,
@@ -49,8 +49,8 @@ export function stateOf(
 }
 
 /**
- * The subject of the token. `ended` and `expired`: the token is not valid. Any other text: why the service must
- * decide.
+ * The subject of a token. `ended` and `expired` mean that the token is not valid. Any other string says why the service
+ * must decide.
  */
 export function subjectOfToken(
   policy: Policy,
@@ -63,11 +63,11 @@ export function subjectOfToken(
   if (hasEnded(policy, token)) return 'ended';
   if (exp * 1000 <= now) return 'expired';
   if (!isOfScope(token, scope)) return 'token';
-  // The policy does not list everything that has ended since the token was issued.
+  // Beyond its limit, the policy does not list all credentials that have ended since the token was issued.
   if (policy.ended.issuedBefore !== null && iat < policy.ended.issuedBefore) return 'token';
   if (claims['type'] === 'ApiKey') {
     const key = policy.keys.get(jti);
-    // A key that is newer than the policy, or has ended.
+    // The key is newer than the policy, or has ended.
     if (!key || key.userId !== sub || (key.expiresAt !== null && key.expiresAt <= now)) return 'token';
     if (key.allowedCidrs.length > 0) {
       const isInside = address === undefined ? undefined : isInNetworks(key.allowedCidrs, address);
@@ -78,7 +78,7 @@ export function subjectOfToken(
   }
   const clientId = String(claims['client_id']);
   const app = policy.apps.get(clientId);
-  // The policy does not list the app, or a change after the token was issued may have narrowed its scopes.
+  // The policy does not list the app, or the app's scopes may have been narrowed after the token was issued.
   if (!app || iat <= app.updatedAt) return 'token';
   const scopes = claims['scopes'];
   return { userId: sub, clientId, ...(Array.isArray(scopes) ? { scopes: scopes.map(String) } : {}) };

@@ -1,3 +1,13 @@
+/*
+ * The guard of a route, for any framework. It identifies the caller, decides whether they are allowed, and refuses them
+ * otherwise.
+ *
+ *     token → verifyToken → context → check → null (the route runs) or an Answer
+ *
+ * Every failure on the way ends in a refusal or is thrown. Only a positive decision ends in null or, on a route without
+ * a permission, a verified caller.
+ */
+
 import { DoorwardError } from '../contracts/errors.ts';
 import type { Doorward } from '../client/doorward.ts';
 import type { Permission, Principal, VerifyOptions } from '../contracts/types.ts';
@@ -5,28 +15,20 @@ import { Answer, refusalsOf, type Refusals } from './answer.ts';
 import { refusalOf } from './failure.ts';
 import type { PermissionOptions } from './options.ts';
 
-/**
- * The guard of a route, for any framework: it finds out who calls and whether they may, and answers those who may
- * not.
- *
- *     token → verifyToken → context → check → null (the route runs) or an Answer
- *
- * Whatever fails on the way ends in a refusal or is thrown: only a positive decision, and for routes without a
- * permission only a verified caller, ends in null.
- */
+/** What a route requires of its callers. */
 export interface Requirement<Request> {
-  /** Undefined: a signed-in caller is enough. */
+  /** If undefined, a signed-in caller is enough. */
   readonly permission: Permission | undefined;
   readonly options: PermissionOptions<Request>;
 }
 
-/** What an adapter says about a request. */
+/** A request, as an adapter describes it. */
 export interface Call<Request> {
   readonly request: Request;
   readonly header: (name: string) => string | null | undefined;
-  /** Of the socket. */
+  /** Network address of the socket. */
   readonly address: string | undefined;
-  /** Aborted when the caller has gone. */
+  /** Aborted when the caller disconnects. */
   readonly signal: AbortSignal | undefined;
   /** Makes the principal visible to `context` and to the route. */
   readonly signIn: (principal: Principal) => void;
@@ -36,7 +38,11 @@ type Caller = Principal | { readonly userId: string };
 
 const isPrincipal = (caller: Caller): caller is Principal => 'type' in caller;
 
-/** Null: the route may run. Otherwise the answer in its place. @throws what `context` and the other options throw */
+/**
+ * Decides whether a route may run. Returns null if so, else the response to send instead.
+ *
+ * @throws whatever `context` and the other options throw
+ */
 export async function admit<Request>(
   doorward: Doorward,
   { permission, options }: Requirement<Request>,
@@ -51,7 +57,7 @@ export async function admit<Request>(
   const given = options.who ? await options.who(request) : await tokenOf(options, call);
   if (given === null || given === undefined) return refuse.unauthenticated();
   const scope = typeof options.scope === 'function' ? await options.scope(request) : options.scope;
-  // Falling back to the scope of the client would decide about another project than the one that the route serves.
+  // Falling back to the client's scope would decide about a project other than the one that the route serves.
   if (!scope && options.scope !== undefined) return refuse.notFound();
   const common = { signal: call.signal, timeoutMs: options.timeoutMs, scope: scope ?? undefined };
 
@@ -72,7 +78,7 @@ export async function admit<Request>(
   );
   if (decision instanceof Answer) return decision;
   if (decision.authorized) return null;
-  // These two reasons come from the client, and mean that nothing was decided.
+  // These two reasons come from the client; they mean that nothing was decided.
   if (decision.reason === 'UNAVAILABLE' || decision.reason === 'STALE') return refuse.unavailable();
   return refuse.forbidden(decision.reason);
 }
@@ -83,12 +89,12 @@ async function callerOf(
   options: VerifyOptions,
   refuse: Refusals,
 ): Promise<Caller | Answer> {
-  // Without this, a session without a user would count as a signed-in caller.
+  // Without this check, an application session without a user would count as a signed-in caller.
   if (typeof given !== 'string') return given.userId ? given : refuse.unauthenticated();
   return refusalOr(() => doorward.verifyToken(given, options), true, refuse);
 }
 
-/** The scheme is case-insensitive (conventions §5). An empty token counts as an invalid one. */
+/** The scheme is case-insensitive (conventions §5). An empty token counts as an invalid token, not as a missing one. */
 function tokenOf<Request>(options: PermissionOptions<Request>, call: Call<Request>) {
   if (options.token) return options.token(call.request);
   return /^bearer(?: +(.*))?$/i.exec(call.header('authorization') ?? '')?.[1];
@@ -104,8 +110,8 @@ async function refusalOr<T>(
   } catch (error) {
     const refusal = error instanceof DoorwardError ? refusalOf(error, byToken, refuse) : null;
     if (refusal) return refusal;
-    // Without the wrapping, a framework would answer the status of the error, such as 400, as if the caller had
-    // made a mistake.
+    // The error is wrapped, because a framework would otherwise send its status, such as 400, as if the caller had made
+    // a mistake.
     const code = error instanceof DoorwardError ? error.code : 'an error';
     throw new Error(`The guard of this route could not decide: ${code}.`, { cause: error });
   }

@@ -1,6 +1,6 @@
-import type { ErrorDetail } from '../contracts/errors.ts';
+/* The refusals of a guard, as data. An adapter only copies them into its framework's response. */
 
-/** The refusals of a guard, as data: an adapter only copies them into the response of its framework. */
+import type { ErrorDetail } from '../contracts/errors.ts';
 
 /** The error envelope of the service (conventions §2). */
 export interface AnswerBody {
@@ -11,7 +11,7 @@ export interface AnswerBody {
   readonly details?: readonly ErrorDetail[];
 }
 
-/** A refusal. It contains nothing of the token, the context or the credential of the application. */
+/** A refusal. It contains nothing from the token, the context or the application's credential. */
 export class Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -24,9 +24,9 @@ export class Answer {
   }
 }
 
-/** Makes the refusals of one request. */
+/** Creates the refusals of one request. */
 export interface Refusals {
-  /** `problem`: what was wrong with the token; absent if there was none. */
+  /** `problem` says what is wrong with the token; absent if there was none. */
   unauthenticated(problem?: 'invalid' | 'expired'): Answer;
   forbidden(reason: string | undefined, code?: string, message?: string): Answer;
   notFound(): Answer;
@@ -40,10 +40,10 @@ const challenges = {
   expired: 'Bearer error="invalid_token", error_description="expired"',
 } as const;
 
-/** How long callers should wait if the service did not say it. */
+/** How long callers should wait if the service did not say. */
 const RETRY_AFTER_MS = 5000;
 
-/** `requestId`: of the request, and used if it has the form that the service takes (conventions §12). */
+/** Creates the refusals of one request. They carry `requestId` if it is valid (conventions §12), else a new one. */
 export function refusalsOf(requestId: string | null | undefined): Refusals {
   const id = requestId && /^[A-Za-z0-9-]{8,64}$/.test(requestId) ? requestId : crypto.randomUUID();
   const envelope = (error: string, code: string): AnswerBody => ({ error, code, requestId: id });

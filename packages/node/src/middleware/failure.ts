@@ -1,12 +1,12 @@
 import { ApiError, ConnectionError, TokenError, type DoorwardError } from '../contracts/errors.ts';
 import type { Answer, Refusals } from './answer.ts';
 
-/** Statuses of failures that pass: too many questions, or a service that cannot answer now. */
+/** Statuses of temporary failures: too many requests, or a service that cannot respond now. */
 const temporary = new Set([429, 502, 503, 504]);
 
 /**
- * The answer to a caller when the service gave no decision; null if the application is at fault, for example because its
- * key was revoked or lacks `Authorization:Check`. `byToken`: the question was about the caller's token.
+ * The response to the caller if the service made no decision. Null if the application is at fault, for example because
+ * its key was revoked or lacks `Authorization:Check`. `byToken`: the question was about the caller's token.
  */
 export function refusalOf(error: DoorwardError, byToken: boolean, refuse: Refusals): Answer | null {
   if (error instanceof TokenError)
@@ -15,6 +15,6 @@ export function refusalOf(error: DoorwardError, byToken: boolean, refuse: Refusa
   if (!(error instanceof ApiError) || error.status === undefined) return null;
   if (temporary.has(error.status)) return refuse.unavailable(error.retryAfterMs);
   if (error.details?.some(({ path }) => path === 'minRevision')) return refuse.badRevision();
-  // For example, a session that waits for its second factor. A refused token of a caller was a TokenError above.
+  // For example, the session still needs its second factor. A refused token was a TokenError above.
   return byToken && error.status === 403 ? refuse.forbidden(error.reason, error.code, error.message) : null;
 }

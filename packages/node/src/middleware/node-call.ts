@@ -2,10 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '../contracts/types.ts';
 import type { Call } from './admit.ts';
 
-/** A call on Node's own server, which Express, Fastify and NestJS share. */
+/** A call on Node's HTTP server, which Express, Fastify and NestJS share. */
 interface NodeCall<Request> extends Call<Request> {
   readonly signal: AbortSignal;
-  /** Stops waiting for the caller to go away: the route can do that itself. */
+  /** Stops watching for a disconnected caller; from then on that is up to the route. */
   readonly settle: () => void;
 }
 
@@ -28,11 +28,11 @@ export function nodeCall<Request extends { principal?: Principal }>(
 }
 
 /**
- * Joins headers that were sent twice, as `fetch` does, so that two `Authorization` headers are not a valid token. Node
- * would keep the first.
+ * Joins repeated headers like `fetch`, so that two `Authorization` headers are not a valid token. Node would keep the
+ * first one.
  */
 function headerOf(raw: IncomingMessage, name: string): string | undefined {
-  // Simulated requests, as Fastify's `inject` makes them, have only `headers`.
+  // Simulated requests, such as those of Fastify's `inject`, have only `headers`.
   const values = (raw as { readonly headersDistinct?: NodeJS.Dict<string[]> }).headersDistinct?.[name];
   return (
     (values ?? [raw.headers[name]].flat()).filter((value) => value !== undefined).join(', ') || undefined

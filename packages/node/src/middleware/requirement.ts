@@ -4,7 +4,11 @@ import type { GuardOptions, PermissionOptions } from './options.ts';
 
 const part = /^[^:]{1,128}$/;
 
-/** Fails when the route is declared, and not at its first request. @throws TypeError unless a permission has two parts */
+/**
+ * Merges the options of a route. Called when the route is declared, so that mistakes do not wait for its first request.
+ *
+ * @throws TypeError unless a permission has two parts
+ */
 export function requirementOf<Request>(
   permission: Permission | undefined,
   defaults: GuardOptions<Request>,

@@ -2,18 +2,19 @@ import type { ServerResponse } from 'node:http';
 import type { Doorward } from '../client/doorward.ts';
 
 /**
- * The header of a response with the revision of a change that was made while the response was in progress (packages
- * §5).
+ * The response header with the revision of the last change that was made while the request was handled (packages §5).
  */
 export const REVISION_HEADER = 'X-Doorward-Revision';
 
-/** Adds revisions to a response of Node until it ends. `setHeader`: the function of the framework. */
+/**
+ * Keeps the revision header of a Node response up to date until it ends. `setHeader` sets it in the framework's way.
+ */
 export type FollowRevisions = (response: ServerResponse, setHeader: (revision: string) => void) => void;
 
 /**
- * Node's responses offer no moment right before their headers are sent, so each change is written into all
- * responses in progress. So a response may carry the revision of a change that another request made: a later
- * question then sees more, never less.
+ * Node has no event right before the headers of a response are sent, so each change is announced to all responses in
+ * progress. A response may therefore carry the revision of another request's change; a later question then sees more,
+ * never less.
  */
 export function revisionsOf(doorward: Doorward): FollowRevisions {
   const open = new Map<ServerResponse, (revision: string) => void>();
@@ -24,13 +25,14 @@ export function revisionsOf(doorward: Doorward): FollowRevisions {
     last = revision;
     for (const [response, setHeader] of open) if (!response.headersSent) setHeader(revision);
   };
-  // The client has read the revision of an answer when its hooks run, so the header is set before the route goes on.
+  // The hooks run after the client has read the revision of a response, so the header is set before the route
+  // continues.
   doorward.observe({ onResponse: announce });
   return (response, setHeader) => {
     const end = (): void => void open.delete(response);
     if (open.has(response) || response.destroyed) return;
     open.set(response, setHeader);
-    // Simulated responses, as Fastify's `inject` makes them, emit only `finish`.
+    // Simulated responses, such as those of Fastify's `inject`, emit only `finish`.
     response.once('finish', end).once('close', end);
   };
 }

@@ -1,9 +1,9 @@
+/* Requests and responses of the Fetch standard, which Hono and Next.js use. */
+
 import type { Doorward } from '../client/doorward.ts';
 import type { Principal } from '../contracts/types.ts';
 import type { Answer } from './answer.ts';
 import type { Call } from './admit.ts';
-
-/** Requests and responses of the Fetch standard, which Hono and Next.js use. */
 
 export function webCall<Request>(
   request: Request,
@@ -17,7 +17,7 @@ export function webCall<Request>(
 export const responseOf = ({ status, headers, body }: Answer): Response =>
   Response.json(body, { status, headers });
 
-/** Remembers the revision; the returned function gives a newer one, if a change was made since. */
+/** Returns a function that returns the client's revision if a change was made since, else null. */
 export function revisionSince(doorward: Doorward): () => string | null {
   const before = doorward.revision;
   return () => (doorward.revision === before ? null : doorward.revision);

@@ -11,7 +11,7 @@ interface FollowSettings {
 
 const LONGEST_WAIT_MS = 30_000;
 
-/** Reads a feed without an end: polls for new events, and waits while the service doesn't respond. */
+/** Reads a feed endlessly: polls for new events, and waits while the service doesn't respond. */
 export class FeedStream implements AsyncIterableIterator<unknown> {
   readonly #items: AsyncGenerator<unknown>;
   #cursor: string | null;
@@ -21,7 +21,7 @@ export class FeedStream implements AsyncIterableIterator<unknown> {
     this.#items = this.#run(settings);
   }
 
-  /** Where to continue: every event before it was processed. */
+  /** The position to continue from: every event before it was processed. */
   get cursor(): string | null {
     return this.#cursor;
   }

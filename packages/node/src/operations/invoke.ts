@@ -6,24 +6,24 @@ import type { RestOperation } from './operation.ts';
 import { requestParts } from './request-parts.ts';
 import { jsonOf, type Sending, type Sent, type Transport } from '../calls/transport.ts';
 
-/** What sends an operation, and what completes its input. */
+/** Sends an operation, with defaults for its input. */
 export interface Caller {
   readonly transport: Transport;
-  /** Replaces a scope that the input leaves out. */
+  /** The scope for inputs that leave it out. */
   readonly scope: Scope | null;
-  /** The caller of the client gives the token, so public operations carry it too. */
+  /** True if the user of this package passed the token; public operations then send it too. */
   readonly hasGivenToken: boolean;
 }
 
 export interface InvokeOptions extends CallOptions {
   readonly idempotencyKey?: string | undefined;
-  /** A token in place of that of the client. */
+  /** A token to use instead of the client's own. */
   readonly token?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 interface Result {
-  /** `data` of the answer, or the `Response` of an answer that is not JSON. */
+  /** `data` of the response, or the `Response` itself if it is not JSON. */
   readonly data: unknown;
   readonly status: number;
   readonly headers: Headers;
@@ -82,8 +82,8 @@ function dataOf(operation: RestOperation, { response, text, attempts }: Sent): u
 }
 
 /**
- * Throws if the first answer of a repeated call was lost: a replay has no secrets, so what was created cannot be
- * used.
+ * Throws if the response with the secrets was lost: the replay of an idempotent call contains none, so the created or
+ * rotated credential cannot be used.
  */
 function assertSecrets(
   { name, secrets }: RestOperation,
@@ -91,7 +91,7 @@ function assertSecrets(
   { response: { status }, attempts }: Pick<Sent, 'response' | 'attempts'>,
 ): void {
   const row = (data ?? {}) as Readonly<Record<string, unknown>>;
-  // An app that is not confidential has no secret.
+  // Apps that are not confidential have no secret.
   const lost = row['confidential'] === false ? [] : secrets.filter((member) => row[member] === null);
   if (lost.length === 0) return;
   const id = typeof row['id'] === 'string' ? row['id'] : undefined;

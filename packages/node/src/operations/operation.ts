@@ -1,26 +1,31 @@
-/** How one operation is sent, parsed from its line in the generated table. */
+/** How to send one operation, parsed from its line in the generated table. */
 export interface RestOperation {
   readonly name: string;
   readonly method: string;
-  /** From the root, with `:name` for parameters. */
+  /** Full path, with `:name` for parameters. */
   readonly path: string;
-  /** The scope is a parameter; the default of the client replaces a missing one. */
+  /** Whether the scope is a parameter. The client's default replaces a missing scope. */
   readonly isScoped: boolean;
   readonly takesIdempotencyKey: boolean;
-  /** May be sent again although an earlier attempt may have been processed. */
+  /** Whether it may be sent again although the service may have processed an earlier attempt. */
   readonly isRepeatable: boolean;
-  /** The answer has no envelope. */
+  /** Whether the response has no envelope. */
   readonly isBare: boolean;
-  /** The answer is not JSON. */
+  /** Whether the response is not JSON. */
   readonly isRaw: boolean;
   readonly isPaged: boolean;
   readonly isFeed: boolean;
-  /** Needs no token. */
+  /** Whether it needs no token. */
   readonly isPublic: boolean;
-  /** Members of the answer that a replay leaves out. */
+  /** Members of the response that a replay leaves out. */
   readonly secrets: readonly string[];
 }
 
+/**
+ * Parses `<method> <path> <flags> <secret members>`. A path with `~` is not below `/api`. The flags, as
+ * scripts/client.ts writes them: s scoped, i takes an idempotency key, c a POST that may be repeated, b bare, r raw, p
+ * paged, f feed, x public, w writes (not used here).
+ */
 export function parseOperation(name: string, line: string): RestOperation {
   const [method = '', path = '', flags = '', ...secrets] = line.split(' ');
   const has = (flag: string): boolean => flags.includes(flag);

@@ -1,13 +1,13 @@
-/** Iterates over the items of pages, and reads one page ahead at most. */
+/* Iterates over the items of pages, reading at most one page ahead. */
 
 export interface Page<T = unknown> {
   readonly items: readonly T[];
-  /** Missing where the cursor alone says whether more follows (whoCan). The feed always has a cursor. */
+  /** Missing if only the cursor says whether more items follow (whoCan). The feed always has a cursor. */
   readonly hasNextPage?: boolean;
   readonly nextCursor: string | null;
 }
 
-/** @param read gives the page at a cursor; undefined: the first */
+/** @param read returns the page at a cursor, or the first page for undefined */
 export async function* eachItem<T>(
   read: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<T>>,
   signal: AbortSignal | undefined,
@@ -18,7 +18,7 @@ export async function* eachItem<T>(
   signal?.addEventListener('abort', end);
   const start = (cursor: string | undefined): Promise<Page<T>> => {
     const page = read(cursor, ended.signal);
-    // The loop gets the error when it awaits this page. If the loop ends before, the error must not be unhandled.
+    // The loop gets the error when it awaits this page. If the loop ends earlier, the error must not stay unhandled.
     page.catch(() => undefined);
     return page;
   };

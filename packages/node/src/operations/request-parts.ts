@@ -2,14 +2,15 @@ import type { Scope } from '../contracts/types.ts';
 import type { RestOperation } from './operation.ts';
 
 interface RequestParts {
-  /** Path and query. */
+  /** Path and query string. */
   readonly target: string;
   readonly body: string | undefined;
 }
 
 /**
- * Puts the members of an input into the path, the query or the body.
- * @throws TypeError for a parameter of the path that is missing, or would change the path
+ * Distributes the members of an input over path, query and body.
+ *
+ * @throws TypeError if a path parameter is missing or would change the path
  */
 export function requestParts(
   operation: RestOperation,
@@ -30,7 +31,7 @@ export function requestParts(
 }
 
 function segment(operation: string, name: string, value: unknown): string {
-  // A URL resolves `.` and `..`, also encoded: the call would reach another operation.
+  // A URL resolves `.` and `..`, even encoded, so the call would reach another operation.
   const text = typeof value === 'string' && value !== '' && !/^\.{1,2}$/.test(value) ? value : undefined;
   if (text === undefined)
     throw new TypeError(`${operation} needs ${name}: a text that can be part of a path`);

@@ -1,8 +1,8 @@
 import { ConfigError } from '../contracts/errors.ts';
 
 /**
- * The `url` of the service without a slash at the end. Tokens and secrets travel to it, so http is for loopback only,
- * unless the caller allows it.
+ * Validates the `url` of the service, and removes slashes at the end. Tokens and secrets are sent there, so http is
+ * allowed only for loopback, or if the caller permits it.
  */
 export function serviceUrl(value: unknown, allowHttp: boolean): string {
   const wrong = (what: string, fix?: string) => new ConfigError(`\`url\` ${what}.`, ['url'], fix);

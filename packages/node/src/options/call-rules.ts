@@ -2,7 +2,7 @@ import type { Hooks } from '../contracts/hooks.ts';
 import type { Fetch } from '../contracts/types.ts';
 import { flag, integer, isFunction, isObject, optional } from './read-options.ts';
 
-/** Rules of the options that both kinds of clients have. */
+/** Rules of the options that both kinds of clients share. */
 export const callRules = {
   url: (value: unknown): unknown => value,
   allowHttp: flag,

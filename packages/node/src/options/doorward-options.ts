@@ -28,7 +28,7 @@ export interface Key {
   readonly clientSecret: string;
 }
 
-/** The options of a client, complete and checked; what is missing comes from the environment. @throws ConfigError */
+/** Checks and completes the options of a client. Missing options come from the environment. @throws ConfigError */
 export function doorwardOptions(given: DoorwardOptions, env: Readonly<Record<string, string | undefined>>) {
   const {
     url,
@@ -58,7 +58,7 @@ export function doorwardOptions(given: DoorwardOptions, env: Readonly<Record<str
   };
 }
 
-/** Empty variables count as unset, because container tools write unset variables as empty ones. */
+/** Treats empty variables as unset, because container tools often pass unset variables as empty ones. */
 const nonEmpty = (value: string | undefined): string | undefined => (value === '' ? undefined : value);
 
 function keyOption(

@@ -3,8 +3,8 @@ import { ConfigError } from '../contracts/errors.ts';
 type Rule<T> = (value: unknown, name: string) => T;
 
 /**
- * Reads options strictly: checks each by its rule, and refuses those without a rule. An undefined option gets its
- * default. Errors name the option and never show a value.
+ * Reads options strictly: checks each option by its rule, and refuses options without a rule. Undefined options get
+ * their default. Errors name the option and never show a value.
  */
 export function readOptions<R extends Record<string, Rule<unknown>>>(
   options: unknown,
@@ -34,7 +34,7 @@ export function integer(least: number, most: number, byDefault: number): Rule<nu
   };
 }
 
-/** One of the choices. */
+/** One of the given values. */
 export function choice<T extends string>(choices: readonly T[], byDefault: T): Rule<T> {
   return (value = byDefault, name) => {
     if (!choices.includes(value as T))
@@ -51,7 +51,7 @@ export const flag: Rule<boolean> = (value = false, name) => {
   return value;
 };
 
-/** Undefined, or a value for which `holds` is true; `what` describes it in the error. */
+/** Undefined, or a value that `holds` accepts; `what` describes such values in the error. */
 export function optional<T>(what: string, holds: (value: unknown) => boolean): Rule<T | undefined> {
   return (value, name) => {
     if (value !== undefined && !holds(value)) throw new ConfigError(`\`${name}\` must be ${what}.`, [name]);

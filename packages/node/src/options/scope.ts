@@ -14,14 +14,14 @@ const forms: Readonly<Record<Tenant, RegExp>> = {
   installation: single,
 };
 
-/** `OrganizationProject` and `organizationProject` are the same (conventions §6). */
+/** Accepts `OrganizationProject` and `organizationProject` alike (conventions §6). */
 function tenantOf(text: unknown): Tenant | undefined {
   if (typeof text !== 'string') return undefined;
   const name = text.charAt(0).toLowerCase() + text.slice(1);
   return Object.hasOwn(forms, name) ? (name as Tenant) : undefined;
 }
 
-/** @returns undefined for what is not a scope */
+/** Reads a scope; undefined if the value is not one. */
 export function scopeOf(value: unknown): Scope | undefined {
   const { tenant, id } = (value ?? {}) as Record<string, unknown>;
   const name = tenantOf(tenant);
@@ -31,21 +31,25 @@ export function scopeOf(value: unknown): Scope | undefined {
 }
 
 /**
- * Whether a token with the scope `ofToken` is one of the project `project`, by the rule of the service: a key of a user
- * belongs to the project itself, and the token of a customer to the scope of that customer alone.
+ * Whether a token with the scope `ofToken` belongs to the project `project`, by the same rule as the service: a user's
+ * key belongs to the project itself, and a customer's token only to that customer's scope.
  */
 export function isOfProject(ofToken: Scope, project: Scope): boolean {
   if (ofToken.tenant === 'projectUser') return ofToken.id.split(':')[0] === project.id.split(':')[1];
   return ofToken.tenant === project.tenant && ofToken.id === project.id;
 }
 
-/** Reads `<tenant>:<id>`, as DOORWARD_SCOPE has it. */
+/** Parses `<tenant>:<id>`, the format of DOORWARD_SCOPE. */
 export function parseScope(text: string): Scope | undefined {
   const colon = text.indexOf(':');
   return scopeOf({ tenant: text.slice(0, colon), id: text.slice(colon + 1) });
 }
 
-/** The option `scope`, or the text of DOORWARD_SCOPE. @throws ConfigError if it is not a scope */
+/**
+ * The scope from the option or, without it, from DOORWARD_SCOPE; null if neither is set.
+ *
+ * @throws ConfigError if it is not a scope
+ */
 export function scopeOption(value: unknown, fromEnvironment: string | undefined): Scope | null {
   const scope = value === undefined && fromEnvironment ? parseScope(fromEnvironment) : scopeOf(value);
   if (scope) return scope;

@@ -7,7 +7,7 @@ import type {
   HeldPermissions,
 } from '../contracts/types.ts';
 
-/* Checks the form of responses. A malformed one is a failure, never a yes. */
+/* Checks the form of responses. A malformed response is a failure, never an allowed decision. */
 
 const badAnswer = (operation: string): ConnectionError =>
   new ConnectionError('BAD_ANSWER', 'The answer is not from the service.', {
@@ -21,13 +21,17 @@ const isDecision = (value: unknown): value is ExplainedDecision => {
   return typeof authorized === 'boolean' && typeof reason === 'string';
 };
 
-/** The decision in the response to `isAuthorized`. @throws ConnectionError */
+/** Reads the decision in a response to `isAuthorized`. @throws ConnectionError if it is malformed */
 export function decisionOf(data: unknown): ExplainedDecision {
   if (!isDecision(data)) throw badAnswer('isAuthorized');
   return data;
 }
 
-/** The decisions in the response to `isAuthorizedBatch`, one for each of `count` questions. @throws ConnectionError */
+/**
+ * Reads the decisions in a response to `isAuthorizedBatch`, one for each of `count` questions.
+ *
+ * @throws ConnectionError if they are malformed
+ */
 export function decisionsOf(data: unknown, count: number): readonly BatchDecision[] {
   const items = (data as { items?: unknown } | null)?.items;
   if (!Array.isArray(items) || items.length !== count || !items.every(isDecision))
@@ -35,7 +39,7 @@ export function decisionsOf(data: unknown, count: number): readonly BatchDecisio
   return items;
 }
 
-/** The permissions in the response to `myPermissions`. @throws ConnectionError */
+/** Reads the permissions in a response to `myPermissions`. @throws ConnectionError if they are malformed */
 export function permissionsOf(data: unknown): HeldPermissions {
   const { version, permissions } = (data ?? {}) as Record<string, unknown>;
   if (typeof version !== 'string' || !Array.isArray(permissions)) throw badAnswer('myPermissions');
@@ -47,7 +51,11 @@ const isAllowedSubject = (value: unknown): value is AllowedSubject => {
   return typeof subject?.id === 'string' && typeof reason === 'string';
 };
 
-/** A page of `whoCan`. A page without a cursor counts as the last one only if it says so. @throws ConnectionError */
+/**
+ * Reads a page of `whoCan`. It must be marked complete without a cursor, or incomplete with one.
+ *
+ * @throws ConnectionError if it is malformed
+ */
 export function allowedSubjectsOf(data: unknown): Page<AllowedSubject> {
   const { items, nextCursor, complete } = (data ?? {}) as Record<string, unknown>;
   const isLast = complete === true && nextCursor === null;

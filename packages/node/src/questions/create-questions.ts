@@ -18,15 +18,20 @@ import { subjectOf, type QuestionSubject } from './subject.ts';
 
 /** Decides questions in this process. */
 export interface LocalDecisions {
-  /** The decision, or why the service must decide. @throws TokenError for a token that is not valid */
+  /**
+   * Returns the decision, or the reason why the service must decide.
+   *
+   * @throws TokenError if the token is not valid
+   */
   decide(
     subject: QuestionSubject,
     question: PreparedQuestion,
     options: QuestionOptions,
   ): Promise<Decision | FallbackReason> | Decision | FallbackReason;
   /**
-   * Before a question to the service, which sees the address of this application and not that of the caller.
-   * @throws TokenError for the token of a key whose networks do not contain `options.address`
+   * Called before a question goes to the service, which sees the address of this application instead of the caller's.
+   *
+   * @throws TokenError for the token of a key whose networks exclude `options.address`
    */
   assertInNetworks(subject: QuestionSubject, options: QuestionOptions): void;
 }
@@ -46,7 +51,7 @@ type Questions = Pick<
 
 const unavailable: Decision = Object.freeze({ authorized: false, reason: 'UNAVAILABLE' });
 
-/** The questions of a client: local where that is possible, else to the service. */
+/** Creates the question functions of a client: decided locally if possible, else by the service. */
 export function createQuestions({
   remote,
   local,
@@ -54,13 +59,13 @@ export function createQuestions({
   hooks,
   monotonic,
 }: QuestionSettings): Questions {
-  /** With `deny` an outage is a refusal. What the service refuses, and what the caller aborts, still throws. */
+  /** With `deny` an outage is a refusal. A refusal by the service and an abort by the caller still throw. */
   const whenUnavailable = <D>(error: unknown, refusal: D): D => {
     if (onUnavailable === 'deny' && isOutage(error)) return refusal;
     throw error;
   };
 
-  /** Reports one decision, however it ends. */
+  /** Runs `work` and reports its decision or error to the hooks. */
   async function observed<D>(
     operation: DecisionEvent['operation'],
     work: (event: { local: boolean; fallback?: FallbackReason }) => Promise<D>,
@@ -192,7 +197,9 @@ const refused = (reason: string): ForbiddenError =>
     operation: 'isAuthorized',
   });
 
-/** The service gave no answer, or could not work: neither the question nor the credential is at fault. */
+/**
+ * Whether the service did not respond or could not work, so that neither the question nor the credential is at fault.
+ */
 function isOutage(error: unknown): boolean {
   if (!(error instanceof DoorwardError) || error instanceof TokenError) return false;
   if (error instanceof ConnectionError) return error.code !== 'ABORTED';

@@ -16,11 +16,11 @@ interface VerifySettings {
   readonly clock: Clock;
   readonly clockToleranceSeconds: number;
   readonly remote: RemoteQuestions;
-  /** What the local policy says about a proven token: its end is certain, or it has not ended, or nothing is known. */
+  /** The local policy's view of a verified token: certainly ended, live, or unknown. */
   readonly localState: (token: VerifiedToken) => 'ended' | 'live' | 'unknown';
 }
 
-/** `verifyToken` of a client. */
+/** Creates the `verifyToken` function of a client. */
 export function createVerify(settings: VerifySettings): Doorward['verifyToken'] {
   const { url, keySets, clock, clockToleranceSeconds, remote } = settings;
 
@@ -38,10 +38,10 @@ export function createVerify(settings: VerifySettings): Doorward['verifyToken'] 
     const liveness = options.live ? 'service' : state === 'live' ? 'list' : 'none';
     const principal = principalOf(token, claims, liveness);
     const ofToken = principal.scope;
-    // All customers of a project have its issuer, so the issuer does not say whose token it is.
+    // All customers of a project share its issuer, so the issuer does not tell whose token it is.
     if (ofToken && !options.anyCustomer && !(scope && isOfProject(ofToken, scope)))
       throw tokenError('TOKEN_SCOPE');
-    // The token of a customer is valid nowhere but in its own scope.
+    // A customer's token is valid only in its own scope.
     const liveScope = options.anyCustomer && ofToken ? ofToken : options.scope;
     if (options.live) await assertLive(remote, token, { ...options, scope: liveScope });
     return principal;
@@ -61,7 +61,11 @@ function issuersOf(url: string, scope: Scope | null, types: readonly string[]): 
   return ofProject && project ? [project, ...system] : system;
 }
 
-/** Any question shows whether the service accepts the token. @throws TokenError if it does not */
+/**
+ * Asks an arbitrary question, because any decision shows whether the service accepts the token.
+ *
+ * @throws TokenError if it does not
+ */
 async function assertLive(remote: RemoteQuestions, token: string, options: VerifyOptions): Promise<void> {
   const { signal, timeoutMs, scope } = options;
   const subject = { kind: 'token', token, principal: null } as const;

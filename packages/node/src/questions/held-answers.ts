@@ -4,8 +4,8 @@ const MOST_PAIRS = 200_000;
 const MOST_LISTS = 1000;
 
 /**
- * Caches lists of permissions by token and scope, so that an unchanged list isn't sent again. Drops the least recently
- * used list first.
+ * Caches lists of permissions by token and scope, so that the service need not send an unchanged list again. Drops the
+ * least recently used list first.
  */
 export class HeldAnswers {
   readonly #lists = new Map<string, HeldPermissions>();

@@ -1,11 +1,11 @@
-/** The revision of the last change of this client (packages §5), so that its questions see the change. */
+/** Remembers the revision of this client's last change (packages §5), so that its questions see the change. */
 export class OwnWrites {
   readonly #now: () => number;
   #revision: string | null = null;
   #at = -Infinity;
   #onWrite: () => void = () => undefined;
 
-  /** @param now milliseconds of a monotonic clock */
+  /** @param now returns milliseconds of a monotonic clock */
   constructor(now: () => number) {
     this.#now = now;
   }
@@ -16,8 +16,8 @@ export class OwnWrites {
   }
 
   /**
-   * The revision that a question must see. Undefined after a minute: then every process of the service has the
-   * change.
+   * The revision that a question must see. Undefined after a minute, because by then every process of the service has
+   * the change.
    */
   get recent(): string | undefined {
     return this.#revision !== null && this.#now() - this.#at < 60_000 ? this.#revision : undefined;

@@ -1,12 +1,12 @@
 import type { Context, Permission, Question } from '../contracts/types.ts';
 
-/** A question in the form in which the service and the local policy take it. */
+/** A question in the form that the service and the local policy take. */
 export interface PreparedQuestion {
   readonly permission: { readonly resource: string; readonly action: string };
   readonly context?: { readonly resource: object | null };
 }
 
-/** @throws TypeError for a value that is not a permission, or not a context */
+/** Validates a question. @throws TypeError if the permission or the context is malformed */
 export function prepareQuestion({ permission, context }: Question): PreparedQuestion {
   const pair = permissionOf(permission);
   const resource = resourceOf(context);
@@ -29,8 +29,7 @@ const isPart = (part: unknown): part is string =>
 
 function resourceOf(context: Context | undefined): object | null | undefined {
   if (context === undefined) return undefined;
-  // A row that is passed in place of a context would count as a context without a resource, and change the
-  // question.
+  // A row passed instead of a context would count as a context without a resource, and change the question.
   const isContext =
     typeof context === 'object' &&
     context !== null &&

@@ -19,10 +19,10 @@ import { HeldAnswers } from './held-answers.ts';
 import type { PreparedQuestion } from './question.ts';
 import type { QuestionSubject } from './subject.ts';
 
-/** What questions to the service need from the client. */
+/** What this class needs from the client to ask the service. */
 interface RemoteSettings {
   readonly caller: Caller;
-  /** The change of this client that answers must contain. */
+  /** The revision of this client's recent change, which decisions must take into account. */
   readonly recentRevision: () => string | undefined;
 }
 
@@ -38,6 +38,7 @@ const BATCH = 100;
 const CONCURRENT = 4;
 const MOST_ON_PAGE = 100;
 
+/** Asks the service for decisions and permissions. */
 export class RemoteQuestions {
   readonly #settings: RemoteSettings;
   readonly #held = new HeldAnswers();
@@ -85,7 +86,7 @@ export class RemoteQuestions {
     return answers.flat();
   }
 
-  /** Requests the list each time; the service sends it only if it changed. */
+  /** Requests the list at each call; the service sends it only if it has changed. */
   async permissions(subject: QuestionSubject, options: QuestionOptions): Promise<HeldPermissions> {
     const { scope, minRevision } = this.#shared(subject, options);
     const token = subject.kind === 'token' ? subject.token : '';
@@ -104,7 +105,7 @@ export class RemoteQuestions {
     return list;
   }
 
-  /** The users who may do it, page after page until the service says that nothing follows. */
+  /** Iterates over the users who have the permission, page by page until the service says that the list is complete. */
   whoCan(question: PreparedQuestion, options: QuestionOptions): AsyncGenerator<AllowedSubject> {
     const own = { kind: 'own' } as const;
     const input = { ...question, ...this.#shared(own, options), limit: MOST_ON_PAGE };
@@ -115,7 +116,7 @@ export class RemoteQuestions {
     }, options.signal);
   }
 
-  /** The members that every question to the service has. */
+  /** The members that all questions to the service share. */
   #shared(subject: QuestionSubject, options: QuestionOptions) {
     const { caller, recentRevision } = this.#settings;
     if (options.scope !== undefined && !scopeOf(options.scope))
@@ -143,13 +144,16 @@ export class RemoteQuestions {
 }
 
 /**
- * The scope of a question that names none: that of the client. The service then answers `INVALID_SCOPE` to a token
- * of another project.
+ * The scope of a question that names none: the client's scope, else that of the principal. With the client's scope, the
+ * service answers `INVALID_SCOPE` for a token of another project.
  */
 const defaultScope = (subject: QuestionSubject, scope: Scope | null): Scope | undefined =>
   scope ?? (subject.kind === 'token' ? (subject.principal?.scope ?? undefined) : undefined);
 
-/** A refused token of a subject is not the credential of this client: its bearer has to sign in again. */
+/**
+ * If the token that a question is about is refused, its bearer must sign in again: the client's own credential is not
+ * at fault.
+ */
 function ofToken(error: unknown, token: string): unknown {
   if (!(error instanceof ApiError) || error.code !== 'UNAUTHENTICATED') return error;
   const { code, message } = tokenError(hasExpired(token) ? 'TOKEN_EXPIRED' : 'TOKEN_REVOKED');
@@ -157,7 +161,10 @@ function ofToken(error: unknown, token: string): unknown {
   return new TokenError(code, message, { status, requestId, operation, attempts });
 }
 
-/** Reads `exp` without verification: it only chooses between two codes for the same refusal. */
+/**
+ * Whether the token has expired. Reads `exp` without verification, because it only chooses between two codes of the
+ * same refusal.
+ */
 function hasExpired(token: string): boolean {
   try {
     return (decodeJwt(token).exp ?? Infinity) * 1000 < Date.now();

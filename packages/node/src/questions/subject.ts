@@ -9,7 +9,7 @@ export type QuestionSubject =
   | { readonly kind: 'user'; readonly userId: string }
   | { readonly kind: 'token'; readonly token: string; readonly principal: Principal | null };
 
-/** @throws TypeError for a value that is not a `Who`, TokenError for a text that is not a token */
+/** Reads a `Who`. @throws TypeError if it is not one, TokenError if a string is not a token */
 export function subjectOf(who: Who): QuestionSubject {
   if (who === undefined) return { kind: 'own' };
   if (typeof who === 'string') {
@@ -20,11 +20,11 @@ export function subjectOf(who: Who): QuestionSubject {
   if (token !== undefined) return { kind: 'token', token, principal: who as Principal };
   const names = typeof who === 'object' && who !== null ? Object.keys(who) : [];
   const { userId } = (who ?? {}) as { userId?: unknown };
-  // A copy of a Principal has more members: as a user it would have more rights than its token.
+  // A copy of a Principal has more members. If it counted as a user, it would have more rights than its token.
   if (names.length !== 1 || typeof userId !== 'string' || userId === '')
     throw new TypeError(
       "who must be a token, a Principal of verifyToken, { userId }, or undefined for the client's own credential",
     );
-  // The service reads ids in lower case.
+  // The service uses ids in lower case.
   return { kind: 'user', userId: userId.toLowerCase() };
 }

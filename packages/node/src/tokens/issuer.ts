@@ -1,6 +1,6 @@
 import type { Scope, TokenType } from '../contracts/types.ts';
 
-/** Who may have signed a token, and which types of tokens that issuer signs (identity §10). */
+/** An issuer of tokens, and the types of tokens that it signs (identity §10). */
 export interface Issuer {
   readonly id: string;
   readonly jwksPath: string;
@@ -9,7 +9,7 @@ export interface Issuer {
 
 const jwks = '/.well-known/jwks.json';
 
-/** The issuer of the keys and apps of a project; undefined for a scope that is not a project. */
+/** The issuer of a project's key and app tokens; undefined if the scope is not a project. */
 export function projectIssuer(url: string, { tenant, id }: Scope): Issuer | undefined {
   const [owner = '', project = ''] = id.split(':');
   const prefix = { accountProject: 'acc', organizationProject: 'org' }[tenant as string];
@@ -18,5 +18,5 @@ export function projectIssuer(url: string, { tenant, id }: Scope): Issuer | unde
   return { id: `${url}${path}`, jwksPath: `${path}${jwks}`, types: ['ApiKey', 'projectApp'] };
 }
 
-/** The issuer of sessions. */
+/** The issuer of session tokens. */
 export const systemIssuer = (url: string): Issuer => ({ id: url, jwksPath: jwks, types: ['session'] });

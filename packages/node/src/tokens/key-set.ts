@@ -7,11 +7,17 @@ import { ConnectionError, DoorwardError } from '../contracts/errors.ts';
 
 const UNKNOWN_KID_MS = 30_000;
 const GRACE_MS = 3_600_000;
-/** After a failure there is no other attempt for this long: older keys are used, and an unknown one is not looked for. */
+/**
+ * How long after a failed read no other read starts. Until then older keys are used, and unknown keys are not looked
+ * up.
+ */
 const FAILURE_PAUSE_MS = 5000;
-/** For so long after their `max-age`, keys are used while the next read is on its way. */
+/** How long after their `max-age` keys are still used without waiting for the next read. */
 const SHORTLY_MS = 60_000;
-/** Older keys may have been revoked since, so a token waits for the read, but not long for a service that hangs. */
+/**
+ * How long a token waits for the read of keys that are even older. They may have been revoked, but the service may
+ * hang.
+ */
 const PATIENCE_MS = 1000;
 
 interface HeldKeys {
@@ -21,15 +27,15 @@ interface HeldKeys {
 }
 
 interface Failure {
-  /** Of the monotonic clock. */
+  /** Time on the monotonic clock. */
   readonly at: number;
   readonly error: unknown;
 }
 
 /**
- * The public keys of one issuer (packages §3). They are kept for their `max-age`, and an hour longer while the service
- * can't be reached. An unknown `kid` makes it read the keys again, at most once in 30 s, so that forged tokens cause no
- * load.
+ * The public keys of one issuer (packages §3). They are cached for their `max-age`, and up to an hour longer while the
+ * service can't be reached. An unknown `kid` makes it read the keys again, at most once in 30 s, so that forged tokens
+ * cause no load.
  */
 export class KeySet {
   readonly #transport: Transport;
@@ -38,7 +44,7 @@ export class KeySet {
   #held: HeldKeys | null = null;
   #flight: Promise<HeldKeys> | null = null;
   #lastUnknown = -Infinity;
-  /** Of the last read, if it failed. */
+  /** The error of the last read, if it failed. */
   #failure: Failure | null = null;
 
   constructor(transport: Transport, path: string, clock: Clock) {
@@ -47,31 +53,31 @@ export class KeySet {
     this.#clock = clock;
   }
 
-  /** The key of this id, or undefined. @throws DoorwardError if no keys can be had */
+  /** Returns the key with this id, or undefined. @throws DoorwardError if there are no usable keys */
   async key(kid: string): Promise<CryptoKey | undefined> {
     const held = this.#held;
     const overdueMs = held ? sinceMs(this.#clock, held.readAt) - held.maxAgeMs : Infinity;
     if (!held || overdueMs >= GRACE_MS) return (await this.#read()).byKid.get(kid);
     if (!held.byKid.has(kid)) return this.#unknownKey(kid);
     if (overdueMs >= 0) await this.#renew(overdueMs);
-    // The service may have refused to give any.
+    // The renewal drops the keys if the service refused to send any.
     return (this.#held ?? (await this.#read())).byKid.get(kid);
   }
 
   async #unknownKey(kid: string): Promise<CryptoKey | undefined> {
-    // The keys that are being read may have it.
+    // The keys that are being read may include it.
     if (this.#flight) return (await this.#flight).byKid.get(kid);
     const now = this.#clock.monotonic();
     const failure = this.#recentFailure(now);
     if (failure) throw failure.error;
     if (now - this.#lastUnknown < UNKNOWN_KID_MS) return undefined;
     const { byKid } = await this.#read();
-    // Only now: a fault of the network says nothing about the key.
+    // Set only after a successful read: a network failure says nothing about the key.
     this.#lastUnknown = now;
     return byKid.get(kid);
   }
 
-  /** Reads keys again that are past their `max-age`, without holding up the token that needs them for long. */
+  /** Reads keys again after their `max-age`, without delaying the token that needs them for long. */
   async #renew(overdueMs: number): Promise<void> {
     if (this.#recentFailure(this.#clock.monotonic())) return;
     const isExpectedToFail = this.#failure !== null;
@@ -110,7 +116,9 @@ export class KeySet {
   }
 }
 
-/** The service is not reached or cannot answer now. Any other failure is its answer: there are no such keys. */
+/**
+ * Whether the service could not be reached or cannot respond now. After any other failure the issuer has no such keys.
+ */
 const isOutage = (error: unknown): boolean =>
   error instanceof ConnectionError || (error instanceof DoorwardError && error.retryable);
 
@@ -123,7 +131,7 @@ async function importKeys(body: unknown): Promise<Map<string, CryptoKey>> {
     if (jwk?.kty !== 'RSA' || typeof jwk.kid !== 'string' || (jwk.use ?? 'sig') !== 'sig') continue;
     if ((jwk.alg ?? 'RS256') !== 'RS256') continue;
     const { kty, n, e } = jwk;
-    // Imports only the public numbers, and ignores all other members of the key.
+    // Imports only the public numbers, and ignores all other members of the JWK.
     const key = await importJWK({ kty, n, e } as JWK, 'RS256').catch(() => undefined);
     if (key && !(key instanceof Uint8Array)) byKid.set(jwk.kid, key);
   }

@@ -3,7 +3,10 @@ import type { Clock, Transport } from '../calls/transport.ts';
 import type { Issuer } from './issuer.ts';
 import { KeySet } from './key-set.ts';
 
-/** Limits the memory. Only the scopes of options choose issuers, so a client needs few of them, and beyond that the oldest go. */
+/**
+ * Limits the memory; beyond it the oldest key set is dropped. Issuers come only from scopes in options, so a client
+ * needs few.
+ */
 const MOST_ISSUERS = 1000;
 
 /** The key sets of a client, one for each issuer. */

@@ -3,7 +3,7 @@ import { TokenError } from '../contracts/errors.ts';
 import { scopeOf } from '../options/scope.ts';
 import type { Principal, Scope, TokenType } from '../contracts/types.ts';
 
-/** The tokens of principals. Only this module makes principals, so a copied or invented object has no token. */
+/** The tokens of principals. Only this module creates principals, so a copied or invented object has no token. */
 const tokens = /* @__PURE__ */ new WeakMap<object, string>();
 
 export const tokenOfPrincipal = (value: unknown): string | undefined =>
@@ -15,11 +15,14 @@ const kinds: Readonly<Record<TokenType, Principal['type']>> = {
   projectApp: 'projectApp',
 };
 
-/** The scope in which the token of a key or app is valid. In the profile `rfc9068` `scope` is the text of the standard. */
+/**
+ * The scope in which the token of a key or app is valid. With the profile `rfc9068`, `scope` has its standard meaning,
+ * and the scope is in `doorward_scope`.
+ */
 export const scopeOfClaims = (claims: JWTPayload): Scope | undefined =>
   scopeOf(claims['doorward_scope'] ?? claims['scope']);
 
-/** The principal of verified claims. @throws TokenError if a claim is missing */
+/** Creates the principal of a token from its verified claims. @throws TokenError if a claim is missing */
 export function principalOf(token: string, claims: JWTPayload, liveness: Principal['liveness']): Principal {
   const type = claims['type'] as TokenType;
   const { sub, jti, exp = 0 } = claims;

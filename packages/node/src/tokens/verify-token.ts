@@ -1,13 +1,14 @@
+/*
+ * Verifies a token offline: signature, issuer, audience, type and times (packages §3). An unverified token never
+ * decides where keys come from: its `iss` only selects among the issuers that the options allow.
+ */
+
 import { decodeProtectedHeader, errors, jwtVerify, type CryptoKey, type JWTPayload } from 'jose';
 import { isTokenText } from '../credentials/token-text.ts';
 import { ConfigError, TokenError, type TokenErrorCode } from '../contracts/errors.ts';
 import type { TokenType, VerifyOptions } from '../contracts/types.ts';
 import type { Issuer } from './issuer.ts';
 
-/**
- * Offline proof of a token: signature, issuer, audience, type and times (packages §3). Nothing of an unverified token
- * decides where keys come from: its `iss` only selects among the issuers that the options allow.
- */
 export interface TokenChecks {
   readonly issuers: readonly Issuer[];
   readonly types: readonly TokenType[];
@@ -34,7 +35,7 @@ export const tokenError = (code: TokenErrorCode): TokenError => new TokenError(c
 const defaultTypes: readonly TokenType[] = ['ApiKey', 'projectApp'];
 const allTypes: readonly unknown[] = ['session', ...defaultTypes];
 
-/** @throws ConfigError for types that do not exist */
+/** Returns the accepted types of tokens. @throws ConfigError if a type does not exist */
 export function typesOf({ types = defaultTypes }: VerifyOptions): readonly TokenType[] {
   const list: readonly TokenType[] | null = Array.isArray(types) ? (types as TokenType[]) : null;
   if (list && list.length > 0 && list.every((type) => allTypes.includes(type))) return list;
@@ -46,7 +47,7 @@ export interface VerifiedToken {
   readonly kid: string;
 }
 
-/** @throws TokenError unless the token is valid */
+/** Verifies a token. @throws TokenError unless it is valid */
 export async function verifyOffline(token: string, checks: TokenChecks): Promise<VerifiedToken> {
   if (!isTokenText(token)) throw tokenError('TOKEN_MALFORMED');
   const kid = kidOf(token);
@@ -65,12 +66,12 @@ export async function verifyOffline(token: string, checks: TokenChecks): Promise
     throw tokenError(codeOf(error));
   });
   const type = payload['type'] as TokenType;
-  // A project key cannot sign sessions, nor the system key tokens of projects.
+  // The key of a project cannot sign session tokens, and the system key cannot sign tokens of projects.
   if (!checks.types.includes(type) || !issuer.types.includes(type)) throw tokenError('TOKEN_TYPE');
   return { claims: payload, kid };
 }
 
-/** The `kid` of the header. Refuses a header that the service would not write. */
+/** Returns the `kid` of the header. Refuses a header that the service would not write. */
 function kidOf(token: string): string {
   let header: ReturnType<typeof decodeProtectedHeader>;
   try {

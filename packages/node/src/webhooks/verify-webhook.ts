@@ -2,19 +2,20 @@ import { Webhook } from 'standardwebhooks';
 import { ConfigError, WebhookError } from '../contracts/errors.ts';
 import type { DoorwardEvent } from '../client/operation-types.ts';
 
-/** The body exactly as it arrived: a text or bytes. */
+/** The body exactly as it arrived, as a string or bytes. */
 export type WebhookBody = string | Uint8Array | ArrayBuffer;
-/** Headers of the request, as Node, Express or `fetch` have them. */
+/** Headers of the request, in the form of Node, Express or `fetch`. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
 
 /**
- * The event of a request that the service signed with one of the secrets, at most five minutes ago (events §5).
+ * Returns the event of a webhook request, if the service signed it with one of the secrets at most five minutes ago
+ * (events §5).
  *
  * @example const event = verifyWebhook(await request.text(), request.headers, process.env.WEBHOOK_SECRET);
- * @throws WebhookError if it is not from the service, or the body was parsed before
- * @throws ConfigError if a secret has not the form `whsec_…`
+ * @throws WebhookError if the request is not from the service, or its body was already parsed
+ * @throws ConfigError if a secret does not have the form `whsec_…`
  */
 export function verifyWebhook(
   rawBody: WebhookBody,
@@ -24,7 +25,7 @@ export function verifyWebhook(
   const keys = keysOf(secret);
   const body = textOf(rawBody);
   const signed = Object.fromEntries(names.map((name) => [name, headerOf(headers, name)]));
-  // The library would also accept a text that only begins with a number.
+  // The library would also accept a text that merely begins with a number.
   if (!/^\d{1,12}$/.test(signed['webhook-timestamp'] ?? '')) throw refused('TIMESTAMP');
   let cause: unknown;
   for (const key of keys) {
@@ -52,7 +53,7 @@ function keysOf(secret: string | readonly string[]): Webhook[] {
   return secrets.map((text) => new Webhook(text));
 }
 
-/** @throws ConfigError if a secret has not the form `whsec_…` */
+/** Checks the form of the secrets. @throws ConfigError if one does not have the form `whsec_…` */
 export const assertWebhookSecrets = (secret: string | readonly string[]): void => void keysOf(secret);
 
 function textOf(body: unknown): string {
@@ -63,7 +64,7 @@ function textOf(body: unknown): string {
   });
 }
 
-/** The value of a header; undefined if it was sent twice. */
+/** The value of a header; undefined if it is missing or was sent twice. */
 function headerOf(headers: WebhookHeaders, name: string): string | undefined {
   if (headers instanceof Headers) return headers.get(name) ?? undefined;
   const match = Object.entries(headers).filter(([key]) => key.toLowerCase() === name);

@@ -9,30 +9,33 @@ import {
 } from './verify-webhook.ts';
 
 export interface WebhookHandlerOptions {
-  /** During a rotation a list of both secrets. */
+  /** During a rotation, a list of both secrets. */
   readonly secret: string | readonly string[];
-  /** By type; `'*'` gets every event that has no function of its own. Other events are acknowledged. */
+  /**
+   * Functions by event type. `'*'` gets every event without a function of its own. Other events are acknowledged and
+   * ignored.
+   */
   readonly on: { readonly [T in EventType]?: (event: EventOf<T>) => unknown } & {
     readonly '*'?: (event: DoorwardEvent) => unknown;
   };
-  /** Whether an event was processed before: every event can arrive more than once, with the same id. */
+  /** Returns whether an event was processed before: every event can arrive more than once, with the same id. */
   readonly seen?: ((id: string) => boolean | Promise<boolean>) | undefined;
-  /** Sees why a request was refused or failed, for logs. */
+  /** Called with the reason when a request is refused or fails, for logs. */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
-/** Takes requests of `fetch` style (Hono, Next.js) and of Node (http, Express). */
+/** Handles `fetch` requests (Hono, Next.js) and Node requests (http, Express). */
 export interface WebhookHandler {
   (request: Request): Promise<Response>;
   (request: IncomingMessage, response: ServerResponse): Promise<void>;
 }
 
-/** An event has less than 20 KB. */
+/** Events are smaller than 20 KB. */
 const MAX_BYTES = 65_536;
 
 /**
- * Verifies and dispatches the requests of a webhook subscription. An error of a function answers 500, so that the service
- * sends the event again.
+ * Creates a handler that verifies the requests of a webhook subscription and calls the function for each event. If that
+ * function throws, the handler answers 500, so that the service sends the event again.
  *
  * @throws ConfigError if a secret does not have the form `whsec_…`
  * @example
@@ -70,7 +73,8 @@ async function statusOf(
     return 200;
   } catch (error) {
     report(onError, error);
-    // A body that was parsed before is a mistake of this server: the event comes again when it is corrected.
+    // A body that was already parsed is a mistake of this server: 500 makes the service send the event again once it is
+    // fixed.
     return error instanceof WebhookError && error.code !== 'BODY' ? 400 : 500;
   }
 }
@@ -83,7 +87,7 @@ function report(onError: WebhookHandlerOptions['onError'], error: unknown): void
   }
 }
 
-/** The body that a parser has read before, else the stream. */
+/** Returns the body that a parser has already read, else reads the stream. */
 async function bodyOfNode(request: IncomingMessage & { body?: unknown }): Promise<WebhookBody | null> {
   if (request.body !== undefined) return request.body as WebhookBody;
   const parts: Uint8Array[] = [];
