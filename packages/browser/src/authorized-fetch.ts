@@ -4,19 +4,21 @@ import type { TokenStore } from './token-store.ts';
 interface FetchParts {
   readonly settings: Settings;
   readonly store: TokenStore;
-  /** Resolves when it is clear whether there is a session. */
+  /** Resolves when it is known whether there is a session. */
   readonly ready: () => Promise<unknown> | undefined;
-  /** Called when the rights of the user may have changed. */
+  /** Called when the user's permissions may have changed. */
   readonly onRefusal: () => void;
 }
 
-/** Tokens that are younger than this are not renewed for a server that refuses them: it would refuse the next ones too. */
+/**
+ * Tokens younger than this are not renewed after a 401: a server that refuses such a token would refuse the next one
+ * too.
+ */
 const YOUNG_MS = 10_000;
 
 /**
- * `fetch` with the access token, which is added for listed origins only. Browsers remove it when an answer redirects to
- * another origin (Fetch standard, "HTTP-redirect fetch"). A request that was refused with 401 is sent once more with a
- * new token.
+ * Creates a `fetch` that adds the access token, but only for the listed origins. Browsers remove it on a redirect to
+ * another origin (Fetch standard, "HTTP-redirect fetch"). After a 401 the request is sent once more with a new token.
  */
 export function createFetch({ settings, store, ready, onRefusal }: FetchParts): typeof fetch {
   return async (input, init) => {

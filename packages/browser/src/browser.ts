@@ -27,14 +27,14 @@ export type { Ask, BrowserClient, BrowserClientOptions, Context, Decision };
 export type { Permission, Permissions, PermissionState, Session, SignInOptions, User };
 
 /**
- * Creates the client of an app in this page. It has no effect before `start()`, so that a server may create it too.
+ * Creates the client of an app in this page. It does nothing before `start()`, so that a server can create it too.
  *
  * @example
  * const doorward = createBrowserClient({ issuer, clientId, redirectUri, scopes: ['order:read'] });
  * await doorward.start();
  * if (doorward.session.status === 'signedOut') await doorward.signIn({ returnTo: location.pathname });
  *
- * @throws DoorwardError `CONFIG`, which names the wrong option
+ * @throws DoorwardError `CONFIG`, which names the invalid option
  */
 export function createBrowserClient(options: BrowserClientOptions): BrowserClient {
   const settings = checkedOptions(options);
@@ -66,7 +66,7 @@ export function createBrowserClient(options: BrowserClientOptions): BrowserClien
       permissions.clear();
       if (tokens !== null) {
         permissions.load();
-        // Loads the endpoints early: a page that closes after `signOut` has no time for it.
+        // Loads the endpoints early, because a page that closes after `signOut` has no time for it.
         service.endpoints().catch(() => undefined);
       }
     }
@@ -102,7 +102,7 @@ export function createBrowserClient(options: BrowserClientOptions): BrowserClien
       await store.join();
     }
     const refused = failure;
-    // So that `can()` answers in the line after `await start()`.
+    // Waits, so that `can()` knows the permissions right after `await start()`.
     if (store.current() !== null) await permissions.loaded();
     isStarted = true;
     update();
@@ -116,7 +116,7 @@ export function createBrowserClient(options: BrowserClientOptions): BrowserClien
     const tokens = await readTokens(service, answer);
     forgetSignOut(settings);
     try {
-      // Sets the address first, because what the page shows to a signed-in user may read it.
+      // Sets the address first, because the page may read it when it renders for the signed-in user.
       settings.navigate(returnTo);
     } finally {
       store.start(tokens);
@@ -143,7 +143,8 @@ export function createBrowserClient(options: BrowserClientOptions): BrowserClien
       const { authorization } = await service.endpoints();
       const query = await beginSignIn(settings, options);
       location.assign(`${authorization}?${query.toString()}`);
-      // Code after `signIn` must not run while the browser leaves. A user who goes back may get this same page.
+      // Never resolves while the browser leaves the page, so that code after `signIn` does not run. If the user goes
+      // back and the browser restores this page, it resolves.
       await new Promise<void>((resolve) =>
         addEventListener('pageshow', ({ persisted }) => persisted && resolve(), { signal: events.signal }),
       );
@@ -151,7 +152,8 @@ export function createBrowserClient(options: BrowserClientOptions): BrowserClien
     async signOut({ everywhere = false } = {}) {
       rememberSignOut(settings);
       const former = store.end();
-      // The access token names the session even when another tab has just replaced the refresh token.
+      // Revokes the access token, because it identifies the session even if another tab has just replaced the refresh
+      // token.
       if (former !== null) await service.post('revocation', { token: former.accessToken });
       if (!everywhere) return;
       const { endSession } = await service.endpoints();

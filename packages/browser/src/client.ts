@@ -4,47 +4,54 @@ import type { Ask } from './questions.ts';
 import type { SignInOptions } from './redirect.ts';
 import type { Tokens, User } from './tokens.ts';
 
-/** Whether a user is signed in. Each change makes a new object. */
+/** Whether a user is signed in. Each change creates a new object. */
 export interface Session {
-  /** `loading` until `start()` is done, and always on a server. */
+  /** `loading` until `start()` has finished, and always on a server. */
   readonly status: 'loading' | 'signedIn' | 'signedOut';
   readonly user?: User;
-  /** When the access token ends, in ms. It is renewed before. */
+  /** When the access token expires, in ms since 1970. It is renewed before then. */
   readonly expiresAt?: number;
-  /** Why the last sign-in did not succeed. */
+  /** Why the last sign-in failed. */
   readonly error?: DoorwardError;
 }
 
-/** Sign-in, session and rights of the user of a page. Its functions need no `this`. */
+/** Sign-in, session and permissions of the page's user. The functions do not use `this`. */
 export interface BrowserClient {
   readonly session: Session;
   readonly permissions: Permissions;
   /**
    * Finishes a redirect, or joins the session of another tab. Call it once when the page starts, before a router reads
-   * the address. For a signed-in user it ends once the permissions are loaded, or could not be: then `permissions.error`
-   * says why, and `state` is `unknown`. @throws DoorwardError when a sign-in came back that failed or must not be used
+   * the address. For a signed-in user it also waits for the permissions; if they cannot be loaded, `permissions.error`
+   * says why, and `state` returns `unknown`.
+   *
+   * @throws DoorwardError if the returning sign-in failed or must not be used
    */
   readonly start: () => Promise<{ readonly returnTo?: string }>;
-  /** Leaves for the hosted pages. Nothing after it runs, unless the user goes back to this page. @throws DoorwardError */
+  /**
+   * Redirects to the hosted pages. Code after it runs only if the user goes back to this page. @throws DoorwardError
+   */
   readonly signIn: (options?: SignInOptions) => Promise<void>;
   /**
-   * Ends the session in every tab, then at the service; the next `signIn` asks who signs in. `everywhere`: leaves for a hosted
-   * page that asks whether to sign out of all apps of the project, and does not return. @throws DoorwardError when the service was not reached
+   * Ends the session in every tab, then at the service. The next `signIn` lets the user choose an account. With
+   * `everywhere`, it redirects to a hosted page that offers to sign out of all apps of the project, and does not
+   * return.
+   *
+   * @throws DoorwardError if the service could not be reached
    */
   readonly signOut: (options?: { readonly everywhere?: boolean }) => Promise<void>;
-  /** Calls the function after each change of session or permissions; returns the function that ends this. */
+  /** Calls the listener after each change of session or permissions. Returns a function that removes it. */
   readonly subscribe: (listener: () => void) => () => void;
   readonly fetch: typeof fetch;
-  /** Whether the user holds the permission without a condition. For display only: the server decides. */
+  /** Whether the user has the permission unconditionally. For display only: the server decides. */
   readonly can: (permission: Permission) => boolean;
   readonly state: (permission: Permission) => PermissionState;
-  /** Asks the service, for permissions with a condition. @throws DoorwardError */
+  /** Asks the service; use it for permissions with a condition. @throws DoorwardError */
   readonly ask: Ask;
-  /** Ends timers and connections to other tabs. The session stays alive in those. */
+  /** Stops timers and connections to other tabs. The session stays alive in the other tabs. */
   readonly close: () => void;
 }
 
-/** The session that a page sees: without a token. */
+/** Returns the session as the page sees it, without tokens. */
 export function sessionOf(
   tokens: Tokens | null,
   isStarted: boolean,
@@ -58,14 +65,14 @@ export function sessionOf(
   return { status: 'signedIn', expiresAt, ...(user === undefined ? {} : { user }) };
 }
 
-/** @throws DoorwardError `CONFIG` where no sign-in is possible */
+/** @throws DoorwardError `CONFIG` if sign-in is not possible here */
 export function assertBrowser(): void {
   if (typeof document === 'undefined')
     throw configError('Sign-in needs a browser: a server renders without a session.');
   if (!isSecureContext) throw configError('Sign-in needs a page on https, or on this machine.');
 }
 
-/** What ended a sign-in; a browser that blocks storage throws an error of its own. */
+/** The error of a failed sign-in. A browser that blocks storage throws an error of its own, which is wrapped. */
 export const signInError = (error: unknown): DoorwardError =>
   error instanceof DoorwardError
     ? error

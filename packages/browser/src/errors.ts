@@ -1,10 +1,10 @@
-/** The facts of a failure, as far as they are known. */
+/** The details of a failure, if they are available. */
 interface ErrorFacts {
-  /** Status of the answer. */
+  /** HTTP status of the response. */
   readonly status?: number | undefined;
   /** What the developer or the user can do. */
   readonly fix?: string | undefined;
-  /** Names the request in the log of the service. */
+  /** Identifies the request in the service's log. */
   readonly requestId?: string | undefined;
   readonly cause?: unknown;
 }
@@ -13,9 +13,9 @@ interface ErrorFacts {
  * Every error of this package. `code` is a code of the service (`FORBIDDEN`), an OAuth code in lower case
  * (`access_denied`, `invalid_grant`), or one of this package:
  *
- * - `CONFIG`: an option is wrong, or the browser lacks what sign-in needs
- * - `UNREACHABLE`, `TIMEOUT`: no answer came; `BAD_ANSWER`: the answer is not from the service
- * - `STATE`: this tab did not start the sign-in that came back; `ISSUER`: another server answered it
+ * - `CONFIG`: an option is invalid, or the browser lacks something that sign-in needs
+ * - `UNREACHABLE`, `TIMEOUT`: there was no response; `BAD_ANSWER`: the response is not from the service
+ * - `STATE`: another tab or site started the sign-in; `ISSUER`: another server responded to it
  * - `SIGNED_OUT`: the call needs a session
  *
  * No message and no member contains a token or a code.

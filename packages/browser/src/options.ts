@@ -6,16 +6,15 @@ export interface BrowserClientOptions {
   readonly issuer: string;
   /** Client id of the project app. */
   readonly clientId: string;
-  /** Where the hosted pages return to: a page of this origin that calls `start()`, as the app lists it. */
+  /**
+   * The page to which the hosted pages return. It must be registered in the app, have this origin, and call `start()`.
+   */
   readonly redirectUri: string;
   /** Permissions that the app requests, such as `order:read`. Default: all scopes of the app. */
   readonly scopes?: readonly string[];
   /** Origins to which `fetch` adds the token. Default: none. */
   readonly origins?: readonly string[];
-  /**
-   * Shows the address `returnTo` of `signIn` after a sign-in. Default: `history.replaceState`, which no router
-   * notices.
-   */
+  /** Shows the address `returnTo` after a sign-in. Default: `history.replaceState`, which routers do not notice. */
   readonly navigate?: (returnTo: string) => void;
 }
 
@@ -31,7 +30,11 @@ export interface Settings extends Required<Omit<BrowserClientOptions, 'scopes' |
 const names = ['issuer', 'clientId', 'redirectUri', 'scopes', 'origins', 'navigate'];
 const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
-/** Reads no member of the page, so that a server can create a client too. @throws DoorwardError `CONFIG` */
+/**
+ * Validates the options. Does not access the page, so that a server can create a client too.
+ *
+ * @throws DoorwardError `CONFIG`
+ */
 export function checkedOptions(options: BrowserClientOptions): Settings {
   const unknown = Object.keys(options).filter((name) => !names.includes(name));
   if (unknown.length > 0) throw configError(`unknown option: ${unknown.join(', ')}`);

@@ -1,10 +1,10 @@
 import { DoorwardError } from './errors.ts';
 import { badAnswer, refusal, type Answer } from './service.ts';
 
-/** A permission by its name `resource:action`, or by its parts. */
+/** A permission as `resource:action`, or with resource and action separately. */
 export type Permission = string | { readonly resource: string; readonly action: string };
 
-/** The parts of a permission. @throws TypeError for a name without exactly one colon */
+/** Splits a permission into resource and action. @throws TypeError for a name without exactly one colon */
 export function partsOf(permission: Permission): { readonly resource: string; readonly action: string } {
   if (typeof permission === 'object') return { resource: permission.resource, action: permission.action };
   const [resource, action, more] = permission.split(':');
@@ -13,38 +13,38 @@ export function partsOf(permission: Permission): { readonly resource: string; re
   return { resource, action };
 }
 
-/** The name of a permission, equal for equal permissions. */
+/** The name of a permission; equal permissions have equal names. */
 function nameOf(permission: Permission): string {
   const { resource, action } = partsOf(permission);
   return `${resource}:${action}`;
 }
 
-/** The state of the user's permissions in this page. Each change makes a new object. */
+/** The state of the user's permissions in this page. Each change creates a new object. */
 export interface Permissions {
-  /** Changes with any change of the user's rights; null until they are loaded. */
+  /** Changes whenever the user's permissions change; null until they are loaded. */
   readonly version: string | null;
-  /** Why they could not be loaded the last time. */
+  /** Why the last attempt to load them failed. */
   readonly error?: DoorwardError;
 }
 
 /**
- * Whether the user holds a permission: without a condition, under one, or not; `unknown` until the permissions are
- * loaded. For display only: the server decides.
+ * Whether the user has a permission: `yes` without a condition, `conditional` under one. `unknown` until the
+ * permissions are loaded. For display only: the server decides.
  */
 export type PermissionState = 'yes' | 'conditional' | 'no' | 'unknown';
 
-/** The permissions of the user of the current session, loaded again every minute and on demand. */
+/** The permissions of the current session's user, reloaded every minute and on demand. */
 interface PermissionList {
   readonly current: () => Permissions;
   readonly state: (permission: Permission) => PermissionState;
-  /** Loads at once; several calls within a short time cause one request. */
+  /** Loads the permissions soon; several calls within a short time cause one request. */
   readonly load: () => void;
-  /** Resolves when they are loaded, or could not be loaded once. It never rejects. */
+  /** Resolves when the permissions are loaded, or one attempt has failed. Never rejects. */
   readonly loaded: () => Promise<void>;
   readonly clear: () => void;
 }
 
-/** Requests as the user; null without a session. */
+/** Sends a request to the API as the user; returns null without a session. */
 export type Call = (
   path: string,
   init?: { readonly body?: object; readonly etag?: string },
@@ -52,7 +52,7 @@ export type Call = (
 
 const nothing: Permissions = { version: null };
 const INTERVAL_MS = 60_000;
-/** The least time between two requests, however many calls of the page are refused. */
+/** The minimum time between two requests, however many calls of the page are refused. */
 const MIN_INTERVAL_MS = 2000;
 
 export function createPermissionList(call: Call, onChange: () => void): PermissionList {
@@ -61,15 +61,15 @@ export function createPermissionList(call: Call, onChange: () => void): Permissi
   let etag: string | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let requestedAt = -Infinity;
-  /** The last request. */
+  /** The current or last request. */
   let pending: Promise<void> | undefined;
-  /** Grows when the session changes, so that the answer to an earlier session is not used. */
+  /** Incremented when the session changes, so that the response for an earlier session is ignored. */
   let epoch = 0;
 
   function schedule(delay: number): void {
     clearTimeout(timer);
     timer = setTimeout(() => {
-      // A page that becomes visible loads at once.
+      // Skips hidden pages; a page that becomes visible loads the permissions immediately.
       if (document.visibilityState === 'hidden') return schedule(INTERVAL_MS);
       void loadNow();
     }, delay);
@@ -116,7 +116,7 @@ export function createPermissionList(call: Call, onChange: () => void): Permissi
       if (current.version === null) return 'unknown';
       return condition === undefined ? 'no' : condition ? 'conditional' : 'yes';
     },
-    // Also in a hidden tab, where `load` waits: the caller waits for the answer.
+    // Also loads in a hidden tab, unlike `load`, because the caller waits for the result.
     loaded: () => pending ?? loadNow(),
     load: () => schedule(Math.max(0, requestedAt + MIN_INTERVAL_MS - Date.now())),
     clear() {

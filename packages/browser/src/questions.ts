@@ -2,19 +2,19 @@ import { DoorwardError } from './errors.ts';
 import { partsOf, type Call, type Permission } from './permissions.ts';
 import { badAnswer, refusal } from './service.ts';
 
-/** The answer of the service to a question. */
+/** The service's decision about a question. */
 export interface Decision {
   readonly authorized: boolean;
-  /** Why, such as `ALLOWED_BY_CONDITION` or `NO_PERMISSION`. */
+  /** The reason for the decision, such as `ALLOWED_BY_CONDITION` or `NO_PERMISSION`. */
   readonly reason: string;
 }
 
-/** What a condition may read: the thing that the question is about. */
+/** The resource that a question is about; conditions read its attributes. */
 export interface Context {
   readonly resource?: object | null;
 }
 
-/** Asks the service whether the user may do something. */
+/** Asks the service whether a permission is allowed to the user. */
 export type Ask = (permission: Permission, context?: Context) => Promise<Decision>;
 
 interface Question {
@@ -23,10 +23,12 @@ interface Question {
   readonly reject: (error: unknown) => void;
 }
 
-/** The most questions that the service accepts in one request. */
+/** The maximum number of questions per request. */
 const BATCH = 100;
 
-/** Questions of the same moment, as of the rows of a list, are sent together. */
+/**
+ * Creates the function `ask`. Questions asked in the same tick, for example by the rows of a list, are sent together.
+ */
 export function createAsk(call: Call): Ask {
   let waiting: Question[] = [];
 
@@ -43,7 +45,7 @@ export function createAsk(call: Call): Ask {
         body: { items: questions.map(({ item }) => item) },
       });
       if (answer === null) throw new DoorwardError('SIGNED_OUT', 'Sign in first.');
-      // One question with a bad context must not fail the others.
+      // One question with an invalid context must not fail the others, so each is sent alone.
       if (answer.status === 400 && questions.length > 1)
         return questions.forEach((question) => void send([question]));
       if (answer.status !== 200) throw refusal(answer);

@@ -1,29 +1,29 @@
+/*
+ * The redirect to the hosted pages and back: authorization code with PKCE (RFC 7636) and issuer (RFC 9207). Until the
+ * browser returns, the verifier is in `sessionStorage`, which other tabs and origins cannot read.
+ */
+
 import { configError, DoorwardError } from './errors.ts';
 import type { Settings } from './options.ts';
 
-/**
- * The redirect to the hosted pages and back: authorization code with PKCE (RFC 7636) and issuer (RFC 9207). Until the
- * browser is back, `sessionStorage` keeps the verifier, which no other tab and no other origin reads.
- */
-
-/** How a sign-in starts. */
+/** Options of a sign-in. */
 export interface SignInOptions {
-  /** Where the user continues: an address of this origin. Default: the current one. */
+  /** Where the user continues after the sign-in: an address of this origin. Default: the current address. */
   readonly returnTo?: string;
   /** The provider to start with, such as `github`. Default: the user chooses. */
   readonly provider?: string;
-  /** Id or slug of the organization for which the user signs in. Default: their only one, or they choose. */
+  /** Id or slug of the organization that the user signs in to. Default: their only organization, or they choose. */
   readonly organization?: string;
 }
 
-/** A sign-in of this tab that has left for the hosted pages. */
+/** A sign-in that was started in this tab and has not returned yet. */
 interface Pending {
   readonly state: string;
   readonly verifier: string;
   readonly returnTo: string;
 }
 
-/** The answer of the hosted pages, after all checks in this page. */
+/** The response of the hosted pages, after this page has checked it. */
 export interface Callback {
   readonly code: string;
   readonly verifier: string;
@@ -31,8 +31,8 @@ export interface Callback {
 }
 
 /**
- * Whether the user signed out of this app in this browser. The hosted pages may still know them from another app, so the next
- * sign-in asks who it is: on a shared computer it may be another person.
+ * The storage key of a flag: the user signed out of this app in this browser. The hosted pages may still have a session
+ * from another app, so the next sign-in asks for the account. On a shared computer it may be another person.
  */
 const signedOutKey = (settings: Settings): string => `${keyOf(settings)}:signed-out`;
 
@@ -44,8 +44,10 @@ export const forgetSignOut = (settings: Settings): void => localStorage.removeIt
 const keyOf = ({ issuer, clientId }: Settings): string => `doorward:${issuer}:${clientId}`;
 
 /**
- * The path of an address of this origin. A path that starts with two slashes is refused too: a router that gets it as
- * an address would leave the origin. @throws DoorwardError `CONFIG`
+ * Returns the path, query and fragment of an address of this origin. Refuses paths that begin with two slashes, because
+ * a router would read such a path as an address of another origin.
+ *
+ * @throws DoorwardError `CONFIG`
  */
 function ownPath(address: string): string {
   const { origin, pathname, search, hash } = new URL(address, location.href);
@@ -54,7 +56,7 @@ function ownPath(address: string): string {
   return pathname + search + hash;
 }
 
-/** Remembers the sign-in in this tab, and returns the query of the authorization endpoint. */
+/** Stores the sign-in in this tab, and returns the query string for the authorization endpoint. */
 export async function beginSignIn(settings: Settings, options: SignInOptions): Promise<URLSearchParams> {
   const { clientId, redirectUri, scopes } = settings;
   if (new URL(redirectUri).origin !== location.origin)
@@ -83,9 +85,10 @@ const isCallback = ({ redirectUri }: Settings): boolean => {
 };
 
 /**
- * Takes the answer of the hosted pages out of the address of this page, so that no link, history or later request
- * contains the code. Undefined: the page was opened in another way.
- * @throws DoorwardError for an answer that must not be used
+ * Removes the response of the hosted pages from the page's address and returns it, so that no link, history entry or
+ * later request contains the code. Returns undefined if the page was opened in any other way.
+ *
+ * @throws DoorwardError if the response must not be used
  */
 export function takeCallback(settings: Settings): Callback | undefined {
   const url = new URL(location.href);
@@ -98,8 +101,8 @@ export function takeCallback(settings: Settings): Callback | undefined {
   history.replaceState(history.state, '', url);
 
   const pending = readPending(settings);
-  // An answer to a request that this tab never sent may carry the code of an attacker. A sign-in of this tab that
-  // still waits can go on.
+  // A response to a request that this tab never sent may carry an attacker's code. The pending sign-in of this tab, if
+  // any, stays valid.
   if (pending === undefined || state !== pending.state)
     throw new DoorwardError('STATE', 'This tab did not start the sign-in that came back.', {
       fix: 'Start the sign-in again, in this tab.',

@@ -1,7 +1,7 @@
 import { DoorwardError } from './errors.ts';
 import type { Settings } from './options.ts';
 
-/** Where the service takes the requests of a sign-in (RFC 8414). */
+/** The endpoints of the service for sign-in (RFC 8414). */
 export interface Endpoints {
   readonly authorization: string;
   readonly token: string;
@@ -10,30 +10,30 @@ export interface Endpoints {
   readonly endSession: string;
 }
 
-/** An answer of the service, whatever its status. */
+/** A response of the service with any status. */
 export interface Answer {
   readonly status: number;
   readonly etag: string | null;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** The requests of this package. None has a cookie, follows a redirect, or says which page sent it. */
+/** The requests of this package. They send no cookies and no referrer, and follow no redirects. */
 export interface Service {
   endpoints(): Promise<Endpoints>;
-  /** Sends JSON, or asks with GET. @throws DoorwardError when no answer came */
+  /** Sends JSON with POST, or GET without a body. @throws DoorwardError if there was no response */
   call(
     path: string,
     token: string,
     init?: { readonly body?: object; readonly etag?: string },
   ): Promise<Answer>;
   userInfo(token: string): Promise<Answer>;
-  /** Sends a form, which needs no preflight. @throws DoorwardError */
+  /** Sends a form, which needs no preflight request. @throws DoorwardError */
   post(to: 'token' | 'revocation', fields: Readonly<Record<string, string>>): Promise<Answer>;
 }
 
 /**
- * A request ends after five seconds: a refresh token whose answer was lost may be repeated for ten (identity §5), so the
- * second try still arrives in time.
+ * Time limit of a request. For ten seconds a refresh token may be used again if the response was lost (identity §5), so
+ * after a time-out there is still time for a second attempt.
  */
 const TIMEOUT_MS = 5000;
 
@@ -45,7 +45,7 @@ export function createService({ issuer, clientId, api }: Settings): Service {
       cache: 'default',
     });
     if (status >= 400) throw refusal({ status, etag: null, body });
-    // RFC 8414 §3.3: the document of another issuer must not be used.
+    // RFC 8414 §3.3: metadata of another issuer must not be used.
     if (body['issuer'] !== issuer) throw badAnswer('The metadata is of another issuer.');
     const { origin } = new URL(issuer);
     const endpoint = (name: string): string => {
@@ -85,7 +85,7 @@ export function createService({ issuer, clientId, api }: Settings): Service {
     post: async (to, fields) => {
       const address = (await endpoints())[to];
       const body = new URLSearchParams({ ...fields, client_id: clientId });
-      // The page may close as soon as the user has signed out.
+      // The page may close right after the user signs out.
       const answer = await request(address, { method: 'POST', body, keepalive: to === 'revocation' });
       if (answer.status >= 400) throw refusal(answer);
       return answer;
@@ -107,7 +107,8 @@ async function request(url: string, init: RequestInit = {}): Promise<Answer> {
     return { status: response.status, etag: response.headers.get('etag'), body: parsed(text, response) };
   } catch (cause) {
     if (cause instanceof DoorwardError) throw cause;
-    // Only the time-out above aborts; while a body arrives, some browsers call it AbortError.
+    // Only the time-out above aborts the request. Some browsers throw an AbortError if it happens while the body
+    // arrives.
     if (cause instanceof DOMException && /^(Timeout|Abort)Error$/.test(cause.name))
       throw new DoorwardError('TIMEOUT', 'The service did not answer in time.', { cause });
     throw new DoorwardError('UNREACHABLE', 'The service could not be reached.', {
@@ -123,14 +124,14 @@ function parsed(text: string, { status }: Response): Answer['body'] {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null) return value as Answer['body'];
   } catch {
-    // Answered below, like any other body that is not an object.
+    // Falls through: handled below, like any other body that is not an object.
   }
   throw new DoorwardError('BAD_ANSWER', 'The answer is not JSON.', { status });
 }
 
 export const badAnswer = (message: string): DoorwardError => new DoorwardError('BAD_ANSWER', message);
 
-/** The error of an answer: the envelope of the API (conventions §2), or that of OAuth (RFC 6749 §5.2). */
+/** The error of a response, from the API's envelope (conventions §2) or OAuth's (RFC 6749 §5.2). */
 export function refusal({ status, body }: Answer): DoorwardError {
   const text = (name: string) => (typeof body[name] === 'string' ? body[name] : undefined);
   const [code, error, description] = [text('code'), text('error'), text('error_description')];

@@ -1,21 +1,21 @@
 import type { Tokens } from './tokens.ts';
 
 /**
- * The tabs of one origin in which the same app runs. They share a session by BroadcastChannel, which stores nothing.
- * Every script of this origin can listen, as it could also call what the page calls.
+ * The open tabs of the same app on this origin. They share a session through BroadcastChannel, which stores nothing.
+ * Every script of the origin can listen to it, but such a script could also call the client itself.
  */
 export interface Tabs {
   share(tokens: Tokens): void;
-  /** Tells the other tabs that a session has ended. */
+  /** Announces to the other tabs that a session has ended. */
   end(session: string): void;
-  /** Requests newer tokens from the other tabs; resolves when they came, or when none have come in time. */
+  /** Asks the other tabs for newer tokens. Resolves when they arrive, or after a short wait. */
   sync(): Promise<void>;
   close(): void;
 }
 
 interface TabEvents {
   readonly tokens: () => Tokens | null;
-  /** Answers whether they were newer. */
+  /** Returns whether the tokens were newer. */
   readonly onTokens: (tokens: Tokens) => boolean;
   readonly onEnd: (session: string) => void;
 }
@@ -25,11 +25,11 @@ type Message =
   | { readonly kind: 'tokens'; readonly tokens: Tokens }
   | { readonly kind: 'end'; readonly session: string };
 
-/** Another tab answers within a few milliseconds. Later answers of a busy tab are used too. */
+/** How long to wait for other tabs, which usually respond within a few milliseconds. Later responses are still used. */
 const WAIT_MS = 200;
 
 export function openTabs(name: string, { tokens, onTokens, onEnd }: TabEvents): Tabs {
-  // The number is the format: tabs with another version of this package may run beside this one.
+  // `1` is the version of the message format: tabs with another version of this package may be open at the same time.
   const channel = new BroadcastChannel(`${name}:1`);
   const post = (message: Message) => channel.postMessage(message);
   let resolveSync: (() => void) | undefined;

@@ -4,37 +4,39 @@ import { openTabs, type Tabs } from './tabs.ts';
 import { isNewer, readTokens, type Tokens } from './tokens.ts';
 
 /**
- * The tokens of this tab. At 80 % of their life one tab renews them: the one that gets the lock first. The others
- * wait for the lock, see that the tokens have changed, and release it.
+ * The tokens of this tab. After 80 % of their life one tab renews them: the first one that gets the lock. The other
+ * tabs wait for the lock, see that the tokens have changed, and release it.
  */
 export interface TokenStore {
   readonly current: () => Tokens | null;
-  /** Takes the tokens of a sign-in, and shares them. */
+  /** Stores the tokens of a sign-in, and shares them with other tabs. */
   start(tokens: Tokens): void;
-  /** Takes the session of another tab, if there is one. */
+  /** Joins the session of another tab, if there is one. */
   join(): Promise<void>;
-  /** An access token that still lives, or null without a session. @throws DoorwardError while it cannot be renewed */
+  /** Returns a valid access token, or null without a session. @throws DoorwardError if it cannot be renewed now */
   accessToken(): Promise<string | null>;
-  /** Replaces an access token that was refused; null: the session has ended. @throws DoorwardError */
+  /** Replaces a refused access token; returns null if the session has ended. @throws DoorwardError */
   replace(accessToken: string): Promise<string | null>;
-  /** Ends the session in every tab, and returns the tokens that it had. */
+  /** Ends the session in every tab, and returns its tokens. */
   end(): Tokens | null;
-  /** Renews if it is time: timers of a tab in the background, or of a computer that slept, are late. */
+  /** Renews the tokens if they are due, because timers are late in background tabs and after the computer slept. */
   wake(): void;
   close(): void;
 }
 
-/** The part of their life after which tokens are renewed. */
+/** The fraction of their life after which tokens are renewed. */
 const RENEWAL = 0.8;
-/** An access token that ends sooner than this may end on its way. */
+/**
+ * An access token that expires sooner than this is renewed first, because it may expire before it reaches the server.
+ */
 const MARGIN_MS = 5000;
 const RETRY_MS = 1000;
 const MAX_RETRY_MS = 30_000;
 
-/** It reaches other tabs only after `start` or `join`. */
+/** Creates the store. It contacts other tabs only after `start` or `join`. */
 export function createTokenStore(service: Service, name: string, onChange: () => void): TokenStore {
   let tokens: Tokens | null = null;
-  /** A renewal that another tab had under way must not bring an ended session back. */
+  /** Ended sessions. A renewal that was in progress in another tab must not bring such a session back. */
   const ended = new Set<string>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let renewal: Promise<void> | undefined;
@@ -70,21 +72,21 @@ export function createTokenStore(service: Service, name: string, onChange: () =>
 
   function schedule(delay: number): void {
     clearTimeout(timer);
-    // The error of a renewal that no call waits for is seen by the call that needs the token.
+    // If no call waits for this renewal, its error is ignored; the next call that needs the token tries again.
     timer = setTimeout(() => void renew().catch(() => undefined), Math.max(0, delay));
   }
 
   const renew = (): Promise<void> =>
     (renewal ??= renewUnlessRenewed(tokens).finally(() => (renewal = undefined)));
 
-  /** Tokens that came while this tab waited for the lock are those of the tab that had it: they count as renewed. */
+  /** If the tokens change while this tab waits for the lock, another tab has renewed them, so nothing is left to do. */
   async function renewUnlessRenewed(before: Tokens | null): Promise<void> {
     if (before !== null) await navigator.locks.request(name, () => renewLocked(before));
   }
 
   async function renewLocked(before: Tokens): Promise<void> {
     if (tokens !== before) return;
-    // The tab that had the lock has sent its tokens, which may still be on their way.
+    // The tab that had the lock before has shared its tokens, but they may not have arrived yet.
     await tabs().sync();
     if (tokens !== before) return;
     try {
@@ -133,6 +135,6 @@ export function createTokenStore(service: Service, name: string, onChange: () =>
 
 const renewalTime = ({ issuedAt, expiresAt }: Tokens): number => issuedAt + RENEWAL * (expiresAt - issuedAt);
 
-/** Whether the service has refused the refresh token: no later try can succeed. */
+/** Whether the service has refused the refresh token, so that no later attempt can succeed. */
 const isFinal = (error: unknown): boolean =>
   error instanceof DoorwardError && (error.status === 400 || error.status === 401 || error.status === 403);

@@ -1,6 +1,6 @@
 import { badAnswer, type Answer, type Service } from './service.ts';
 
-/** The user of a session, as far as the app may see them. */
+/** The user of a session, with the data that the app may see. */
 export interface User {
   readonly id: string;
   readonly name: string;
@@ -8,28 +8,30 @@ export interface User {
   readonly emailVerified?: boolean;
   readonly pictureUrl?: string;
   readonly locale?: string;
-  /** The organization for which they signed in; absent: none. */
+  /** The organization that they signed in to; absent if none. */
   readonly organization?: { readonly id: string; readonly name: string };
 }
 
-/** The tokens of a session, as tabs share them. They are kept in memory only. */
+/** The tokens of a session, as shared between tabs. They are only kept in memory. */
 export interface Tokens {
-  /** Random name of the session, which is not a secret. */
+  /** Random id of the session; not a secret. */
   readonly session: string;
-  /** When it started, in ms: of two sessions the later one counts. */
+  /** When the session started, in ms since 1970. Of two sessions the later one is used. */
   readonly startedAt: number;
-  /** How often its tokens were renewed. */
+  /** How often the session's tokens have been renewed. */
   readonly generation: number;
   readonly accessToken: string;
   readonly refreshToken: string;
-  /** When these tokens came, in ms. */
+  /** When these tokens were received, in ms since 1970. */
   readonly issuedAt: number;
-  /** When the access token ends, in ms. */
+  /** When the access token expires, in ms since 1970. */
   readonly expiresAt: number;
   readonly user: User | undefined;
 }
 
-/** The tokens of an answer of the token endpoint, with their user. `previous`: the tokens that they replace. */
+/**
+ * Reads the tokens in a response of the token endpoint, and loads their user. `previous`: the tokens that they replace.
+ */
 export async function readTokens(service: Service, { body }: Answer, previous?: Tokens): Promise<Tokens> {
   const { access_token: accessToken, refresh_token: refreshToken, expires_in: seconds } = body;
   if (typeof accessToken !== 'string' || typeof refreshToken !== 'string' || !(Number(seconds) > 0))
@@ -47,7 +49,7 @@ export async function readTokens(service: Service, { body }: Answer, previous?: 
   };
 }
 
-/** A user that cannot be read must not fail a sign-in: the next renewal tries again. */
+/** Loads the user. A failure must not fail the sign-in; the next renewal tries again. */
 async function readUser(service: Service, token: string): Promise<User | undefined> {
   const answer = await service.userInfo(token).catch(() => undefined);
   if (answer?.status !== 200) return undefined;
@@ -66,7 +68,7 @@ async function readUser(service: Service, token: string): Promise<User | undefin
   };
 }
 
-/** Whether tokens replace those that a tab holds: of the same session the later generation, else the later session. */
+/** Whether tokens should replace a tab's current ones: the later generation of the same session, or a later session. */
 export const isNewer = (candidate: Tokens, current: Tokens | null): boolean =>
   current === null ||
   (candidate.session === current.session
