@@ -5,7 +5,7 @@ import { createContext, useContext } from 'react';
 
 export const ClientContext = createContext<BrowserClient | null>(null);
 
-/** The client of the nearest `<DoorwardProvider>`. @throws Error without one */
+/** Returns the client of the nearest `<DoorwardProvider>`. @throws Error without a provider */
 export function useDoorward(): BrowserClient {
   const client = useContext(ClientContext);
   if (client === null) throw new Error('This component must be inside of <DoorwardProvider>.');

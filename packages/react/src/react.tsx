@@ -10,13 +10,13 @@ export { useCan, useDoorward, useSession };
 export type { Allowance };
 
 export interface DoorwardProviderProps {
-  /** One client for the life of the page, created outside of components. */
+  /** A single client for the lifetime of the page, created outside components. */
   readonly client: BrowserClient;
   readonly children?: ReactNode;
 }
 
 /**
- * Makes the client available to the components below, and starts it. A failed sign-in is in `useSession().error`.
+ * Makes the client available to the components inside, and starts it. `useSession().error` contains a failed sign-in.
  *
  * @example
  * <DoorwardProvider client={doorward}>
@@ -33,7 +33,7 @@ export function DoorwardProvider({ client, children }: DoorwardProviderProps): R
 
 export interface SessionProps {
   readonly children?: ReactNode;
-  /** Shown until it is clear whether a user is signed in, and on a server. */
+  /** Shown until it is known whether a user is signed in, and on a server. */
   readonly pending?: ReactNode;
 }
 
@@ -51,16 +51,19 @@ export function SignedOut({ children, pending = null }: SessionProps): ReactNode
 
 export interface CanProps {
   readonly permission: Permission;
-  /** What a condition may read. */
+  /** The resource whose attributes a condition reads. */
   readonly context?: Context;
   readonly children?: ReactNode;
-  /** Shown to a user who may not, and when there is no answer. */
+  /** Shown if the permission is not allowed, or the decision failed. */
   readonly fallback?: ReactNode;
-  /** Shown until there is an answer, and on a server. */
+  /** Shown until there is a decision, and on a server. */
   readonly pending?: ReactNode;
 }
 
-/** Shows its children to a user who may do something: never while the answer is pending, and never after an error. */
+/**
+ * Shows its children if the permission is allowed to the user: never before there is a decision, and never after an
+ * error.
+ */
 export function Can({ permission, context, children, fallback = null, pending = null }: CanProps): ReactNode {
   const answer = useCan(permission, context);
   if (answer.pending) return pending;

@@ -5,12 +5,12 @@ import { useEffect, useState, useSyncExternalStore } from 'react';
 import { useDoorward } from './context.ts';
 import { useSession } from './use-session.ts';
 
-/** Whether the user may do something. For display only: the server decides. */
+/** Whether a permission is allowed to the user. For display only: the server decides. */
 export interface Allowance {
-  /** False while `pending`, and with an `error`. */
+  /** False while `pending`, and if there is an `error`. */
   readonly allowed: boolean;
   readonly pending: boolean;
-  /** Why there is no answer. */
+  /** Why there is no decision; null if there is no error. */
   readonly error: unknown;
 }
 
@@ -26,9 +26,9 @@ const yes: Allowance = { ...no, allowed: true };
 const pending: Allowance = { ...no, pending: true };
 
 /**
- * Whether the user may do something, kept current. The service is asked only about a permission that the user holds
- * under a condition, and only with a context; without one such a permission is not allowed. Equal contexts are one
- * question, so a new object on each render does no harm.
+ * Returns whether a permission is allowed to the user, and keeps it up to date. Asks the service only about a
+ * permission that the user has under a condition, and only with a context; without a context such a permission is not
+ * allowed. Contexts are compared by content, so passing a new object on each render does no harm.
  */
 export function useCan(permission: Permission, context?: Context): Allowance {
   const client = useDoorward();
@@ -38,7 +38,7 @@ export function useCan(permission: Permission, context?: Context): Allowance {
     () => client.permissions,
     () => notLoaded,
   );
-  // While React hydrates the HTML of a server, the client may already be ahead of what is shown.
+  // While React hydrates HTML from a server, the client may already have data that the HTML does not show yet.
   const state = permissions === notLoaded ? 'unknown' : client.state(permission);
   const question = { permission, context, user: session.user?.id, version: permissions.version };
   const key =
@@ -68,6 +68,6 @@ export function useCan(permission: Permission, context?: Context): Allowance {
   if (state === 'yes') return yes;
   if (state === 'unknown') return permissions.error ? { ...no, error: permissions.error } : pending;
   if (key === null) return no;
-  // An answer to another question never counts, not even for one render.
+  // The answer to another question never counts, not even for one render.
   return answer?.key === key ? { allowed: answer.allowed, pending: false, error: answer.error } : pending;
 }

@@ -6,7 +6,7 @@ import { useDoorward } from './context.ts';
 
 const loading: Session = { status: 'loading' };
 
-/** The session; on a server, and while React hydrates its HTML, it is loading. */
+/** Returns the session. It is `loading` on a server, and while React hydrates the server's HTML. */
 export function useSession(): Session {
   const client = useDoorward();
   return useSyncExternalStore(
