@@ -10,7 +10,7 @@ import {
 
 const roleNames = Object.keys(roleLevels) as RoleName[];
 
-/** The part of a noun's actions that a role holds, by a name that stays when actions are added. */
+/** The actions on a noun that a role has. The name of the set stays the same when actions are added to it. */
 interface Part {
   readonly name: string;
   readonly actions: 'all' | readonly string[];
@@ -25,7 +25,7 @@ const QU = part('edit', 'Query', 'Update');
 const QC = part('found', 'Query', 'Create');
 const QCU = part('create and edit', 'Query', 'Create', 'Update');
 
-/** Actions are listed in this order, and others behind them by name. */
+/** The order in which actions are listed. Actions that are not in this list follow, sorted by name. */
 const order = [
   'Query',
   'Read',
@@ -53,7 +53,10 @@ const order = [
 const rankOf = (action: string): number => (order.includes(action) ? order.indexOf(action) : order.length);
 const byRank = (a: string, b: string): number => rankOf(a) - rankOf(b) || (a < b ? -1 : 1);
 
-/** The table of authorization §4, column by column in the order of `roleLevels`; the last column is empty where it is left out. */
+/**
+ * The table of authorization §4, with the roles as columns in the order of `roleLevels`. A missing last column means
+ * none.
+ */
 const matrix: Readonly<Record<string, readonly Allotment[]>> = {
   Organization: [QC, part('own', 'Query', 'Update', 'Delete'), QU, Q, Q, none, none, QC],
   OrganizationInvitation: [none, all, all, Q, Q, none, none],
@@ -83,9 +86,9 @@ const matrix: Readonly<Record<string, readonly Allotment[]>> = {
 
 /**
  * The built-in rows: one resource per noun, one unconditional permission per `Noun:Action`, one group per noun and set
- * of actions that a role holds, and eight roles (authorization §4). Nouns and actions come from the operation
- * declarations, so a permission that no operation needs can't exist; this file decides only who gets which. Ids are
- * UUIDs of names, equal in every installation.
+ * of actions that a role has, and eight roles (authorization §4). Nouns and actions come from the operation
+ * declarations, so a permission that no operation needs can't exist; this file only assigns permissions to roles. Ids
+ * are UUIDs derived from names, so they are equal in every installation.
  */
 export interface BuiltIns {
   readonly nouns: ReadonlySet<string>;
@@ -96,9 +99,10 @@ export interface BuiltIns {
 }
 
 /**
- * Derives the built-in rows from the permissions that operations declare (`Role:Create` …). Those of the installation have
- * no rows, because tenants would see them.
- * @throws Error when a name has no action, or its noun no line in the table
+ * Derives the built-in rows from the permissions that operations declare (`Role:Create` …). Permissions on the
+ * installation get no rows, because tenants would see them.
+ *
+ * @throws Error if a name has no action, or its noun has no line in the table
  */
 export function builtIns(declared: Iterable<string>): BuiltIns {
   const actionsOf = new Map<string, string[]>();

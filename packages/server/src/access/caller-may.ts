@@ -3,7 +3,7 @@ import type { DecisionReason } from '@doorward/decision/reasons';
 import { fail, type DoorwardError } from '../errors.ts';
 import type { CallerRights } from '../kernel/call/caller-rights.ts';
 
-/** The permissions of operations are public, so a refusal may name the one that is missing. */
+/** A refusal may name the missing permission, because the permissions of operations are public. */
 export const forbidden = (reason: DecisionReason, permission: string): DoorwardError =>
   fail('FORBIDDEN', {
     reason,
@@ -13,8 +13,9 @@ export const forbidden = (reason: DecisionReason, permission: string): DoorwardE
   });
 
 /**
- * For a permission that only some calls of an operation need, or that one needs besides its `access`. No row is decided
- * about, so a condition that reads one is not met. Undefined: the caller has it.
+ * Checks a permission that an operation needs only in some calls, or in addition to its `access`. No resource is
+ * passed, so a condition that reads one is not met. Returns undefined if the caller has the permission, else the
+ * refusal.
  */
 export function refusalOf(
   { grants }: CallerRights,
@@ -25,12 +26,12 @@ export function refusalOf(
   return authorized ? undefined : forbidden(reason, permission);
 }
 
-/** As `refusalOf`. @throws FORBIDDEN */
+/** Like `refusalOf`, but throws the refusal. @throws FORBIDDEN */
 export function assertCallerMay(rights: CallerRights, permission: `${string}:${string}`): void {
   const refusal = refusalOf(rights, permission);
   if (refusal) throw refusal;
 }
 
-/** Whether the scope does not exist for the caller, which checks answer like a scope that never existed. */
+/** Whether the scope is foreign to the caller. Checks then respond as if the scope did not exist. */
 export const isForeignScope = (at: { readonly scope?: unknown; readonly rights?: CallerRights }): boolean =>
   !at.scope || !at.rights || at.rights.grants.membership === 'outside';

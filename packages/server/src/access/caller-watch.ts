@@ -2,16 +2,17 @@ import type { Changes } from '../db/cache/changes.ts';
 import type { WatchCaller } from '../kernel/stages.ts';
 
 /**
- * How long the result of a check of the caller stays valid after a change in the tenant.
+ * How long the check of a caller stays valid after a change in the tenant.
  *
- * A mutation that waited checks its caller again if the user, their session or their key changed meanwhile: they left,
- * were disabled or signed out. Any other change in the tenant may also have changed the permissions of their roles. Most
- * do not, and a busy tenant changes all the time, so after such a change the earlier result is used for half a second. A
- * caller who lost a right is thus refused within the promised second, without a check before every mutation.
+ * A mutation that had to wait checks its caller again if the user, their session or their key changed in the meantime,
+ * because the user may have left, been disabled or signed out. Any other change in the tenant may have changed the
+ * permissions of their roles. Most do not, and a busy tenant changes all the time, so after such a change the earlier
+ * check stays valid for half a second. A caller who loses a right is thus refused within the promised second, without a
+ * check before every mutation.
  */
 const GRACE_MS = 500;
 
-/** The part of `Changes` that shows changes to this process. */
+/** The members of `Changes` that tell which changes this process has seen. */
 export type WatchedChanges = Pick<Changes, 'now' | 'isFresh' | 'isTrusted'>;
 
 export function createCallerWatch(

@@ -9,9 +9,9 @@ import { fail } from '../errors.ts';
 import { fixOf, useOneOf, type Hint } from '../kernel/input/fix.ts';
 
 /**
- * Returns a condition that parses: null for null and `{}`, else the argument itself.
+ * Validates a condition. Returns null for null and `{}`, else the argument itself.
  *
- * @throws INVALID_CONDITION with one detail per problem (20 at most), below `path`
+ * @throws INVALID_CONDITION with one detail per problem (20 at most), with paths below `path`
  */
 export function assertCondition(raw: unknown, path = 'condition'): Condition {
   const { root, problems } = parseCondition(raw, path);

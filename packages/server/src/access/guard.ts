@@ -23,7 +23,7 @@ const suspended = (): DoorwardError =>
     fix: 'An operator of this service suspended it; the owners got the reason by mail. You may read the organization, and leave it.',
   });
 
-/** Whether a suspended organization still allows the operation to a member, or to its owners. */
+/** Whether the operation stays available to this caller, a member or an owner, while the organization is suspended. */
 const remainsOpen = ({ admits = [] }: NamedOperation, { beforeSuspension, subject }: CallerRights): boolean =>
   Boolean(beforeSuspension) &&
   (admits.includes('suspended-member') ||
@@ -35,7 +35,10 @@ const admitsSuspended = ({ admits = [] }: NamedOperation): boolean =>
 const grantsFor = (op: NamedOperation, { grants, beforeSuspension }: CallerRights): Grants =>
   beforeSuspension && admitsSuspended(op) ? beforeSuspension : grants;
 
-/** Whether the organization requires its provider and the caller came without it. Operators who act for a member are exempt. */
+/**
+ * Whether the organization requires its provider and the caller did not sign in through it. Operators who act for a
+ * member are exempt.
+ */
 const mustConnect = (principal: Principal, rights: CallerRights): boolean =>
   rights.mustConnect === true && !isBound(principal) && !principal.impersonator;
 
@@ -44,7 +47,7 @@ const connectionRequired = (): DoorwardError =>
     fix: 'Sign in with your address at GET /api/auth/sign-in, which leads to the provider of the organization. Owners can also enter with a second factor.',
   });
 
-/** Whether the operation is about the person who signed in, and not about a scope. */
+/** Whether the operation concerns the signed-in person rather than a scope. */
 const isOfPerson = ({ access, sessionOnly, admits = [] }: NamedOperation): boolean =>
   !admits.includes('bound-session') && (access === 'session' || sessionOnly === true);
 
@@ -58,7 +61,10 @@ interface GuardRules {
   readonly operators: Pick<OperatorRules, 'allowedCidrs' | 'requiresSecondFactor'>;
 }
 
-/** Creates the guard, which turns decisions into refusals. It decides with `evaluate`, like every other decision. */
+/**
+ * Creates the guard, which turns negative decisions into refusals. It decides with `evaluate`, like every other
+ * decision.
+ */
 export function createGuard(
   { auth: { stepUpMaxAgeMinutes }, operators }: GuardRules,
   { clock, changes }: { readonly clock: Clock; readonly changes: WatchedChanges },
@@ -79,11 +85,12 @@ export function createGuard(
       if (op.admits?.includes('outsider')) return;
       if (!scopeAndRights || scopeAndRights.rights.grants.membership === 'outside') throw unknownScope();
       const { scope, rights } = scopeAndRights;
-      // From another network an operator is a stranger, so that a stolen session does not even show what it is worth.
+      // From another network an operator gets the response of an unknown scope, so that a stolen session does not even
+      // show that it belongs to an operator.
       if (scope.level === 'installation' && !isOperatorNetwork(operators, address)) throw unknownScope();
       if (scope.isSuspended && !isSelfService && !remainsOpen(op, rights)) throw suspended();
       if (scope.userInProject) return;
-      // Only a caller who may create keys for others learns that the project has no such user.
+      // Only callers who may create keys for other users learn that the project has no such user.
       const grants = rights.projectGrants;
       const mayCreateKeys =
         grants && evaluate(grants, { resource: 'ApiKey', action: 'CreateForUser' }).authorized;
@@ -137,7 +144,8 @@ export function createGuard(
 }
 
 /**
- * Asserts that `hasSignedInRecently` holds.
+ * Asserts that `hasSignedInRecently` is true.
+ *
  * @throws STEP_UP_REQUIRED if the sign-in of a session is too old; keys and apps can't sign in again (identity §6)
  */
 export function assertRecentSignIn(principal: Principal, maxAgeMinutes: number, now: Date): void {
@@ -147,7 +155,7 @@ export function assertRecentSignIn(principal: Principal, maxAgeMinutes: number, 
 /** Whether the sign-in of a session is recent enough for a step-up; always true for keys and apps. */
 export function hasSignedInRecently(principal: Principal, maxAgeMinutes: number, now: Date): boolean {
   if (principal.type !== 'session') return true;
-  // With 0 minutes any sign-in of the user counts, but an operator who acts for them has made none.
+  // With 0 minutes, any sign-in of the user counts, but an operator who acts for the user has not signed in as them.
   return !principal.impersonator && isRecent(principal.authenticatedAt, maxAgeMinutes, now);
 }
 
@@ -155,8 +163,8 @@ export function hasSignedInRecently(principal: Principal, maxAgeMinutes: number,
 const SKEW_MS = 60_000;
 
 /**
- * Whether a sign-in at this time satisfies a step-up; with 0 minutes any sign-in does. A time in the future comes from a
- * clock that was set back since, so the age of the sign-in is unknown, and it does not count.
+ * Whether a sign-in at this time satisfies a step-up; with 0 minutes any sign-in does. A time in the future means that
+ * the clock was set back after the sign-in. Its age is then unknown, so it does not count.
  */
 export function isRecent(authenticatedAt: Date | null, maxAgeMinutes: number, now: Date): boolean {
   const age = now.getTime() - (authenticatedAt?.getTime() ?? 0);

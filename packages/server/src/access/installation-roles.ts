@@ -23,24 +23,25 @@ const matrix: Readonly<Record<string, readonly [operator: Actions, support: Acti
   Operator: [['Query', 'Create', 'Delete'], none, Q],
 };
 
-/** Whether it is a noun of the installation, which no tenant's role can hold. */
+/** Whether the permission is on a noun of the installation, which no tenant role can contain. */
 export const isInstallationPermission = (permission: string): boolean =>
   (permission.split(':')[0] ?? '') in matrix;
 
-/** The id of an installation role, by its name. */
+/** Returns the id of an installation role. */
 export const installationRoleIdOf = (name: InstallationRoleName): string => builtInId('role', name);
 export const INSTALLATION_OPERATOR = installationRoleIdOf('Installation Operator');
 
 interface InstallationRole {
   readonly id: string;
   readonly name: InstallationRoleName;
-  /** Each as `Noun:Action`. */
+  /** Permissions as `Noun:Action`. */
   readonly permissions: readonly string[];
 }
 
 /**
- * The three roles of level `installation`, which operators hold (docs/operating/operators.md). They aren't rows of the
- * database, so no tenant can list their permissions, put them into its own role, or offer them as an app scope.
+ * The three roles of level `installation`, which are assigned to operators (docs/operating/operators.md). They aren't
+ * rows of the database, so no tenant can list their permissions, add them to its own role, or offer them as an app
+ * scope.
  */
 export const installationRoles: readonly InstallationRole[] = names.map((name, index) => ({
   id: installationRoleIdOf(name),
@@ -69,6 +70,6 @@ const heldBy = ({ id, name, permissions }: InstallationRole): HeldPermission[] =
     };
   });
 
-/** What the roles hold together. */
+/** The permissions of all these roles together. */
 export const installationPermissions = (roleIds: readonly string[]): PermissionIndex =>
   indexPermissions(installationRoles.filter(({ id }) => roleIds.includes(id)).flatMap(heldBy), nouns);

@@ -40,12 +40,15 @@ interface GrantRow {
   enforced_domains: readonly string[];
 }
 
-/** The domains whose people the organization lets in only through its own provider; `id` is an SQL expression. */
+/**
+ * SQL for the domains whose addresses may enter the organization only through its own provider. `id` is an SQL
+ * expression.
+ */
 const enforcedDomains = (id: string) =>
   sql`array(select d.domain from organization_connections c join organization_domains d on ${isDomainOf('c')}
     where c.tenant_id = ${sql.raw(id)} and ${isEnforced})`;
 
-/** Loads the scope `{tenant, id}` with the topics that make it stale; null if it does not exist. */
+/** Loads the scope `{tenant, id}`, with the topics that make it stale; null if it does not exist. */
 export async function loadScope(
   db: Executor,
   scope: ScopeInput,
@@ -57,7 +60,8 @@ export async function loadScope(
   const nodeId = single ? first : tenant === 'projectUser' ? first : second;
   const ownerId = tenant === 'accountProject' || tenant === 'organizationProject' ? first : null;
   const userId = tenant === 'projectUser' ? second : null;
-  // Omit unused predicates: PostgreSQL plans a statement again if its parameters decide which predicates apply.
+  // Omits unused predicates, because PostgreSQL plans a statement again if its parameters decide which predicates
+  // apply.
   const userInProject =
     userId === null
       ? sql`true`
@@ -117,7 +121,7 @@ export async function loadScope(
   return { value, topics: scopeTopics(value) };
 }
 
-/** The installation always exists, and has one id. */
+/** The scope of the installation, which always exists and has a single id. */
 function installationScope(id: string): { value: ResolvedScope; topics: string[] } | null {
   if (id !== INSTALLATION_ID) return null;
   const value: ResolvedScope = {
@@ -143,7 +147,10 @@ function installationScope(id: string): { value: ResolvedScope; topics: string[]
   return { value, topics: scopeTopics(value) };
 }
 
-/** The scope `<organization>:<project>` of an active grant. Everything that it needs is live, and neither side suspended. */
+/**
+ * Loads the scope `<organization>:<project>` of an active grant. The project and both organizations must exist, and
+ * neither side may be suspended.
+ */
 async function loadGrantedScope(
   db: Executor,
   id: string,

@@ -7,24 +7,29 @@ import { unknownSubject } from './grants/grants.ts';
 import type { SubjectStatus } from '../kernel/call/caller-rights.ts';
 import { INSTALLATION_OPERATOR } from './installation-roles.ts';
 
-/** Who is an operator of the installation, and under which conditions their rights count (docs/operating/operators.md). */
+/**
+ * Who is an operator of the installation, and the conditions under which their rights count
+ * (docs/operating/operators.md).
+ */
 export interface OperatorRules {
-  /** A user who holds one of these as verified e-mail method is Installation Operator. */
+  /** A user with one of these addresses as a verified e-mail method is Installation Operator. */
   readonly addresses: readonly string[];
-  /** Networks from which operators may act; none: any. */
+  /** Networks from which operators may act; if empty, from any network. */
   readonly allowedCidrs: readonly string[];
   readonly requiresSecondFactor: boolean;
-  /** Whether the first user of a development installation, who proved only that they can read its terminal, counts. */
+  /**
+   * Whether the first user of a development installation counts, who has only proved that they can read its terminal.
+   */
   readonly acceptsFirstUser: boolean;
 }
 
-/** From another network an operator is a stranger. */
+/** Whether the address is in a network from which operators may act. */
 export const isOperatorNetwork = (
   { allowedCidrs }: Pick<OperatorRules, 'allowedCidrs'>,
   address: string,
 ): boolean => allowedCidrs.length === 0 || covers(allowedCidrs, address);
 
-/** @throws MFA_REQUIRED */
+/** Asserts that an operator has signed in with a second factor, if that is required. @throws MFA_REQUIRED */
 export function assertOperatorFactor(
   { requiresSecondFactor }: Pick<OperatorRules, 'requiresSecondFactor'>,
   { acr }: { readonly acr: 'aal1' | 'aal2' },
@@ -36,9 +41,9 @@ export function assertOperatorFactor(
 }
 
 /**
- * All operators as a relation: `user_id`, `role_id`, `source`, `created_at`, `created_by`. An address that is configured
- * counts as long as its user holds it as verified e-mail method; an unverified claim and an address that an identity
- * provider reports do not count. Managed and deleted users are never operators.
+ * SQL for all operators as a relation: `user_id`, `role_id`, `source`, `created_at`, `created_by`. A configured address
+ * counts while it is a verified e-mail method of its user; unverified claims and addresses reported by an identity
+ * provider do not count. Managed and deleted users are never operators.
  */
 export const operatorRows = ({ addresses, acceptsFirstUser }: OperatorRules): SQL => sql`(
   select r.user_id, r.role_id, r.source, r.created_at, r.created_by from (
@@ -51,7 +56,7 @@ export const operatorRows = ({ addresses, acceptsFirstUser }: OperatorRules): SQ
     and person.kind = 'person' and not person.is_managed
   where r.source <> 'development' or ${acceptsFirstUser}::boolean)`;
 
-/** The operator as subject of the installation's scope; their roles are in `projectRoleIds`. */
+/** Loads the operator as a subject of the installation scope. The operator roles are in `projectRoleIds`. */
 export async function loadOperator(
   db: Executor,
   rules: OperatorRules,

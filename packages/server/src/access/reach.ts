@@ -1,3 +1,5 @@
+/* Which scopes a token may name, and what a project's owner may ask about the scopes of customers. */
+
 import {
   evaluateWithoutConditions,
   type Candidates,
@@ -7,12 +9,10 @@ import {
 import type { Principal } from '../kernel/context.ts';
 import type { ResolvedScope } from '../kernel/scope.ts';
 
-/** How far a token reaches: the scopes that it may name, and what an owner may ask about those of customers. */
-
 /**
- * Key and app tokens reach only their own project, and a ProjectUser key only the scope of its own user. A management key
- * reaches its organization or account and what is below, as far as its service user belongs there. An operator who acts for
- * a user stays out of organizations that do not allow it.
+ * Whether a token may name the scope. Key and app tokens are limited to their own project, and a ProjectUser key to the
+ * scope of its own user. A management key covers its organization or account and what is below it, as far as its
+ * service user is a member there. An operator who acts for a user cannot enter organizations that do not allow it.
  */
 export function isWithinPin(
   { pinned, impersonator }: Pick<Principal, 'pinned' | 'impersonator'>,
@@ -29,14 +29,16 @@ export function isWithinPin(
   return pinned.id === `${organizationId ?? accountId}:${projectId}`;
 }
 
-/** The permissions with which an owner asks about a granted scope, as far as they are held without a condition. */
+/**
+ * The permissions that let an owner ask about a granted scope. They count only if they are held without a condition.
+ */
 const ownersQuestions = [
   ['Authorization', 'Check'],
   ['Authorization', 'Explain'],
   ['User', 'Query'],
 ] as const;
 
-/** The part of an owner's rights that counts in granted scopes; empty unless `Authorization:Check` is held. */
+/** The owner's permissions that count in granted scopes; empty unless `Authorization:Check` is held. */
 export function questionsOnly(grants: Grants): PermissionIndex {
   const management = new Map<string, Map<string, Candidates>>();
   for (const [resource, action] of ownersQuestions) {

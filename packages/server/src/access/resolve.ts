@@ -1,3 +1,9 @@
+/*
+ * Resolves `{tenant, id}` to an existing scope, and loads the rights of a caller there. A composite scope is looked up
+ * as a pair, so a project combined with a foreign owner does not exist. Scopes and rights are cached until the rows
+ * they depend on change.
+ */
+
 import { sql } from 'drizzle-orm';
 import { preparedRowsOf } from '../db/statements/prepared.ts';
 import { createFreshCache } from '../db/cache/fresh-cache.ts';
@@ -30,26 +36,24 @@ import {
   scopeAttributes,
 } from './grants/grants.ts';
 
-/**
- * Resolves `{tenant, id}` to an existing scope, and loads the rights of a caller there. A composite scope is looked up as a
- * pair, so a project under a foreign owner does not exist. Both results are cached until the rows they depend on change.
- */
-
 export interface Resolver {
-  /** The answer of `resolve` from memory; undefined when it, or the rights of `userId`, must be loaded. */
+  /** Returns the result of `resolve` from the cache; undefined if it, or the rights of `userId`, must be loaded. */
   peek(principal: Principal, scope: ScopeInput, userId?: string): ScopeAndRights | null | undefined;
-  /** Null if the scope does not exist, or if the caller's token is pinned to another project. */
+  /** Resolves a scope; null if it does not exist, or the caller's token is limited to another project. */
   resolve(principal: Principal, scope: ScopeInput): Promise<ScopeAndRights | null> | ScopeAndRights | null;
-  /** As in `Stages`: for questions of the owner of a project about a scope in which it is granted. */
+  /** Resolves a granted scope for questions by the project's owner; see `Stages`. */
   resolveAsOwner(principal: Principal, scope: ScopeInput): Promise<ScopeAndRights | null>;
-  /** A scope without rights, for operations that have no caller or no scope in their input. */
+  /** Loads a scope without rights, for operations without a caller or without a scope in their input. */
   scopeOf(scope: ScopeInput, db?: Executor): Promise<ResolvedScope | null>;
-  /** The rights of another user in a scope, for questions about them; with `tx` as that transaction sees them. */
+  /**
+   * Loads the rights of another user in a scope, for questions about them. With `tx` they are read as that transaction
+   * sees them.
+   */
   rightsOfUser(scope: ResolvedScope, userId: string, tx?: Executor): Promise<CallerRights> | CallerRights;
 }
 
 const RIGHTS_BYTES = 32 * 1024 * 1024;
-/** The estimated size of cached rights without the shared index and without the metadata, which tenants choose. */
+/** The estimated size of cached rights, without the shared index and without metadata, whose size tenants choose. */
 const BASE_BYTES = 2000;
 
 export function createResolver(
@@ -77,7 +81,7 @@ export function createResolver(
     const key = principal.type === 'ApiKey' ? await keyRole(pool, principal.credentialId) : null;
     const isManagement = isManagementKey(principal);
     const projectKey = key !== null && !isManagement && key.scopeTenant !== 'ProjectUser';
-    // A management key reaches only what its service user is a member of.
+    // A management key is limited to tenants in which its service user is a member.
     const belongs = isManagement ? subject.memberRoleId !== null : subject.related;
     const isActive = projectKey || (belongs && subject.alive);
     const active = isActive && !scope.isSuspended;
@@ -103,7 +107,7 @@ export function createResolver(
     return isOfOtherUser(scope, principal.userId) ? onBehalf(own) : own;
   }
 
-  /** Only a session gets as far as this (`checkAccess`). */
+  /** Only sessions are admitted here (`checkAccess`). */
   async function operatorRights(userId: string, scope: ResolvedScope): Promise<CallerRights> {
     const subject = await loadOperator(pool, operators, userId);
     const active = subject.related && subject.alive;
@@ -117,13 +121,14 @@ export function createResolver(
   }
 
   /**
-   * In another user's projectUser scope the caller holds nothing, except that with `ApiKey:CreateForUser` they may create a
-   * key for that user (authorization §5). `projectGrants` has the caller's rights in the project.
+   * In the projectUser scope of another user the caller holds nothing, with one exception: with `ApiKey:CreateForUser`
+   * they may create a key for that user (authorization §5). `projectGrants` contains the caller's rights in the
+   * project.
    */
   function onBehalf(own: CallerRights): CallerRights {
     const decision = evaluateWithoutConditions(own.grants, { resource: 'ApiKey', action: 'CreateForUser' });
     const allowed = decision !== 'conditional' && decision.authorized;
-    // A custom permission may have any name, so its resource and action count, not its name.
+    // A custom permission may have any name, so its resource and action are compared.
     const held = allowed ? onlyManagement(own.grants.held, 'ApiKey', 'Create') : indexPermissions([], nouns);
     return { ...own, projectGrants: own.grants, grants: { ...own.grants, held } };
   }
@@ -188,7 +193,7 @@ export function createResolver(
 
     async resolveAsOwner(principal, requested) {
       const scope = await scopes.get(scopeKey(requested), () => loadScope(pool, requested));
-      // A customer who lets no operator in is left alone by one who acts for the owner, too.
+      // If a customer does not admit operators, an operator who acts for the project's owner is not admitted either.
       if (!scope?.grant || (principal.impersonator && !scope.supportAccess)) return null;
       const project = scope.grant.projectScope;
       const own = await scopes.get(scopeKey(project), () => loadScope(pool, project));
@@ -197,7 +202,8 @@ export function createResolver(
       const held = questionsOnly(grants);
       if (!held.management.has('Authorization')) return null;
       const asking: Grants = { membership: 'active', user: null, scope: {}, held };
-      // Of the caller nothing counts but whether they may enter without the provider of their organization.
+      // The only other fact about the caller that counts is whether they may enter without their organization's
+      // provider.
       const asked = { ...unknownSubject, memberRoleId: subject.memberRoleId };
       const rights = { grants: asking, subject: asked, keyRoleId: null, asOwner: true } as const;
       return { scope, rights: mustConnect ? { ...rights, mustConnect } : rights };
@@ -222,7 +228,7 @@ export function createResolver(
 
 const scopeKey = ({ tenant, id }: ScopeInput): string => `${canonicalTenant(tenant)} ${id}`;
 
-/** Whether it is the projectUser scope of another user. */
+/** Whether the scope is the projectUser scope of another user. */
 const isOfOtherUser = ({ userId }: ResolvedScope, subjectId: string): boolean =>
   userId !== null && userId !== subjectId;
 
@@ -233,8 +239,8 @@ const topicsOf = (principal: Principal, scope: ResolvedScope): string[] => [
 ];
 
 /**
- * The cache key of rights contains everything that they depend on: the kind of token and its restrictions, the user, and
- * the scope. Sessions of one user share an entry; keys and apps never do.
+ * The cache key of rights contains everything that they depend on: the type of token and its restrictions, the user,
+ * and the scope. Sessions of one user share an entry; keys and apps never do.
  */
 const rightsKey = (principal: Principal, scope: ResolvedScope): string =>
   principal.type === 'session'

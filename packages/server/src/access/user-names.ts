@@ -12,16 +12,19 @@ import { loadSubjects } from './grants/grants.ts';
 
 interface NameReader {
   readonly scope: ResolvedScope;
-  /** Reads in the scope, so that PostgreSQL hides the rows of other tenants from these statements. */
+  /** Runs `work` in the scope, so that PostgreSQL hides rows of other tenants from its statements. */
   readonly read: <T>(work: (tx: Executor) => Promise<T>) => Promise<T>;
 }
 
-/** A longer `externalId` is not indexed, so no user is found by it. */
+/** Longer values of `externalId` are not indexed, so they identify no user. */
 const MAX_EXTERNAL_ID = 255;
-/** An `externalId` of more users than this is ambiguous, even if other metadata replaces it for all but one of them. */
+/**
+ * If more users than this have the same `externalId`, it is ambiguous, even if other metadata replaces it for all but
+ * one of them.
+ */
 const MAX_CANDIDATES = 20;
 
-/** Ids of users by name. Names without a user of the scope are absent. */
+/** Returns the ids of users by name. Names that identify no user of the scope are absent. */
 export async function usersByName(
   { scope, read }: NameReader,
   names: readonly string[],
@@ -47,7 +50,10 @@ export async function usersByName(
   return users;
 }
 
-/** For each user a name by which `usersByName` finds them again: their `externalId` if it is theirs alone, else the id. */
+/**
+ * Returns a function that gives each user a name by which `usersByName` finds them again: their `externalId` if no
+ * other user has it, else the id.
+ */
 export async function namesOfUsers(
   { scope, read }: NameReader,
   userIds: readonly string[],
@@ -70,7 +76,10 @@ export async function namesOfUsers(
   };
 }
 
-/** PostgreSQL refuses NUL and lone surrogates, so no stored text has them. */
+/**
+ * Whether a name can be an indexed `externalId`. PostgreSQL refuses NUL and lone surrogates, so no stored text has
+ * them.
+ */
 const isIndexed = (name: string): boolean =>
   !/[\0\p{Cs}]/u.test(name) && name.length <= 2 * MAX_EXTERNAL_ID && [...name].length <= MAX_EXTERNAL_ID;
 
@@ -79,10 +88,10 @@ interface NamedUser {
   readonly userId: string;
 }
 
-/** Not `projectId`: in a granted scope the project's users are the owner's, not the customer's. */
+/** Does not include `projectId`: in a granted scope, the project's users belong to the owner, not to the customer. */
 type Owners = Pick<ResolvedScope, 'accountId' | 'organizationId'> & Parameters<typeof usersNodeOf>[0];
 
-/** The users of the scope with these verified addresses. */
+/** The users of the scope who have these verified addresses. */
 async function ownersOf(
   db: Executor,
   scope: Owners,
@@ -105,8 +114,8 @@ async function ownersOf(
 }
 
 /**
- * The users of the scope with these values of `externalId`. The metadata of a project is merged over that of its owner, so
- * a user may have the value in one place and another value in effect.
+ * The users of the scope with these values of `externalId`. A project's metadata is merged over that of its owner, so a
+ * user may have the value in one of them while another value is in effect.
  */
 async function usersWith(
   db: Executor,
@@ -123,7 +132,7 @@ async function usersWith(
   ] as const;
   const metadataIn = ([table, tenantId]: (typeof memberships)[number]) =>
     sql`coalesce((select t.metadata from ${sql.identifier(table)} t where t.tenant_id = ${tenantId}::uuid and t.user_id = u.id), '{}'::jsonb)`;
-  // Word for word the predicate of the index, or PostgreSQL would not use it.
+  // Must equal the predicate of the index word for word; otherwise PostgreSQL would not use the index.
   const candidatesIn = ([table, tenantId]: (typeof memberships)[number]) =>
     sql`(select t.user_id from ${sql.identifier(table)} t where t.tenant_id = ${tenantId}::uuid
       and jsonb_typeof(t.metadata -> 'externalId') = 'string' and char_length(t.metadata ->> 'externalId') <= 255
@@ -144,7 +153,7 @@ async function usersWith(
   return onlyOnes(rows.filter(({ inEffect, candidates }) => inEffect && candidates <= MAX_CANDIDATES));
 }
 
-/** Without the names that several users have. */
+/** Drops the names that several users have. */
 function onlyOnes(rows: readonly NamedUser[]): ReadonlyMap<string, string> {
   const users = new Map<string, string>();
   const ambiguous = new Set<string>();

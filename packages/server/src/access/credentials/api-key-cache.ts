@@ -15,13 +15,16 @@ import {
 import type { ScopeRef } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 
-/** The state of a key for the checks before an exchange. It may be cached, so only the transaction decides. */
+/**
+ * The state of a key for the checks before an exchange. It may come from the cache, so the transaction makes the final
+ * decision.
+ */
 export interface CachedApiKey {
   readonly id: string;
   readonly clientId: string;
   /** The project, organization or account of the key. */
   readonly nodeId: string;
-  /** As in `KeyState`. */
+  /** See `KeyState`. */
   readonly issuerId: string;
   readonly nodeScope: ScopeRef;
   readonly scope: { readonly tenant: string; readonly id: string };
@@ -29,33 +32,36 @@ export interface CachedApiKey {
   readonly userId: string;
   readonly userName: string;
   readonly userAlive: boolean;
-  /** False for a key of a suspended organization, and of a slice whose grant is suspended or has no keys any more. */
+  /**
+   * False for a key of a suspended organization, and for a key of a slice whose grant is suspended or no longer
+   * includes keys.
+   */
   readonly isGranted: boolean;
-  /** The nodes above it, and both sides of a grant: their state decides too. */
+  /** The nodes above the key's node and, for a slice, both sides of the grant. The key also depends on their state. */
   readonly owners: readonly string[];
-  /** As in `KeyState`. */
+  /** See `KeyState`. */
   readonly overdueFrom: Date | null;
   readonly accountOwnerId: string | null;
   readonly expiresAt: Date | null;
   readonly expired: boolean;
   readonly revoked: boolean;
   readonly allowedCidrs: readonly string[];
-  /** As the key has it; this layer only carries it. */
+  /** The token profile of the key; the cache only passes it on. */
   readonly accessTokenProfile: 'doorward' | 'rfc9068';
   /** The text form of the database, compared for equality only. */
   readonly rotatedAt: string | null;
-  /** The secrets that had not expired at the time of the read; `ends`: the secret has an expiry. */
+  /** The secrets that had not expired when they were read. `ends`: the secret expires at some time. */
   readonly secrets: readonly { readonly id: string; readonly hash: Buffer; readonly ends: boolean }[];
   /** The key that signs the issuer's tokens. */
   readonly kid: string;
-  /** On the clock of `performance`: until when its last use need not be recorded again. */
+  /** Until when the last use of the key need not be recorded again, on the clock of `performance`. */
   useNotedUntil: number;
 }
 
 export interface ApiKeyCache {
-  /** From the cache, if the key has not changed since. */
+  /** Returns the key from the cache if it has not changed since. */
   peek(clientId: string): CachedApiKey | undefined;
-  /** From the database, and caches it; null if there is no such key. */
+  /** Reads the key from the database and caches it; null if there is no such key. */
   read(clientId: string): Promise<CachedApiKey | null>;
 }
 
@@ -119,7 +125,7 @@ export function createApiKeyCache(pool: Executor, changes: Changes): ApiKeyCache
 
   return {
     peek: (clientId) => keys.peek(clientId),
-    // The caller of `read` did not accept the cached entry, or there is none.
+    // Called only if there is no cached entry, or the caller did not accept it.
     read: (clientId) =>
       keys.renew(clientId, async () => {
         const value = await load(clientId);
@@ -143,7 +149,7 @@ export function createApiKeyCache(pool: Executor, changes: Changes): ApiKeyCache
 function nodeScopeOf({ scope_tenant, scope_id, node_id, owner_id, owner_kind }: KeyRow): ScopeRef {
   if (scope_tenant === 'Organization') return { tenant: 'organization', id: node_id };
   if (scope_tenant === 'Account') return { tenant: 'account', id: node_id };
-  // A key of a slice: the pair of customer and project, as the key has it.
+  // A key of a slice: its scope id is already the pair of customer and project.
   if (owner_kind === 'project') return { tenant: 'organizationProject', id: scope_id };
   return { tenant: `${owner_kind as 'account' | 'organization'}Project`, id: `${owner_id}:${node_id}` };
 }

@@ -5,19 +5,20 @@ import { preparedRowsOf } from '../../db/statements/prepared.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 
 /**
- * The origins of the pages from which live apps call (`ProjectApp.allowedOrigins`). An app is live while its project
- * and the owner of the project exist. An entry stays in memory until the app, its project or that owner changes.
+ * The origins of pages that may call on behalf of live apps (`ProjectApp.allowedOrigins`). An app is live while its
+ * project and the project's owner exist. An entry is cached until the app, its project or that owner changes.
  */
+/** Reads the allowed origins of apps, mostly from the cache. */
 export interface AppOrigins {
-  /** Whether any live app names this origin; undefined if that is not cached. */
+  /** Whether any live app lists this origin; undefined if the answer is not cached. */
   peek(origin: string): boolean | undefined;
-  /** Whether any live app names this origin. */
+  /** Whether any live app lists this origin. */
   has(origin: string): Promise<boolean> | boolean;
-  /** Origins of the live app with this client id; null where there is none. */
+  /** Origins of the live app with this client id; null if there is none. */
   of(clientId: string): Promise<readonly string[] | null>;
 }
 
-/** The topic that every change invalidates that adds an origin to an app. */
+/** Invalidated by every change that adds an origin to an app. */
 export const appOriginsTopic = 'app-origins';
 
 interface AppRow {
@@ -37,7 +38,7 @@ export function createAppOrigins(pool: Executor, changes: Changes): AppOrigins {
   const byOrigin = createFreshCache<CachedOrigins>(changes, 10_000);
   const byClient = createFreshCache<CachedOrigins>(changes, 10_000);
 
-  /** The first live app that matches, and the topics of changes that make this answer stale. */
+  /** Loads the first live app that matches, and the topics of changes that make the result stale. */
   async function load(which: SQL) {
     const [row] = await preparedRowsOf<AppRow>(
       pool,

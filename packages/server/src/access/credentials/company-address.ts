@@ -5,26 +5,32 @@ import { isBound, type Principal } from '../../kernel/context.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 
-/** SQL condition: `d` is a verified domain of the connection, which has this alias. */
+/** SQL condition: `d` is a verified domain of the connection with this alias. */
 export const isDomainOf = (connection: string) =>
   sql.raw(`d.tenant_id = ${connection}.tenant_id and d.id = any(${connection}.domain_ids)
     and d.status = 'verified' and d.deleted_at is null`);
 
-/** SQL condition: the method `m` of a user is a verified address in the domain `d`; written as in the index, so that it is used. */
+/**
+ * SQL condition: the method `m` of a user is a verified address in the domain `d`. Written exactly as in the index, so
+ * that PostgreSQL uses it.
+ */
 export const isAddressInDomain = sql.raw(
   `m.is_verified and split_part(reverse(m.label), '@', 1) = reverse(d.domain)`,
 );
 
-/** SQL condition: the organization requires this connection of its people. */
+/** SQL condition: the connection `c` is active, and the organization requires it for sign-in. */
 export const isEnforced = sql.raw(`c.enforced and c.status = 'active' and c.deleted_at is null`);
 
-/** An owner with two factors enters in any case: a provider that fails must not lock out the whole organization. */
+/**
+ * Whether an owner may enter without the provider. An owner with two factors may, because a failing provider must not
+ * lock out the whole organization.
+ */
 export const mayBypassProvider = ({ acr }: Principal, memberRoleId: string | null): boolean =>
   acr === 'aal2' && memberRoleId === ORGANIZATION_OWNER;
 
 /**
- * Whether the organization requires its provider of this caller, who came by another way. Ask it where an operation of another scope
- * reaches into the organization; in its own scope every call is checked.
+ * Whether the organization requires its provider for this caller, who signed in otherwise. For operations of another
+ * scope that affect the organization; in the organization's own scope every call is checked.
  */
 export async function mustComeThroughProvider(
   db: Executor,

@@ -11,8 +11,8 @@ import type { ScopeRef } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 
 /**
- * The state of the session or API key that a token's `jti` names, with its user and project; read on every request. An entry
- * is cached until its rows change; times are compared at each use.
+ * The state of the session that a token's `jti` names, with its user and project. Read on every request. An entry is
+ * cached until its rows change; times are compared at each use.
  */
 export interface SessionState {
   readonly kind: 'browser' | 'cli' | 'projectApp' | 'impersonation';
@@ -28,44 +28,43 @@ export interface SessionState {
   readonly mfaPending: boolean;
   readonly authenticatedAt: Date;
   readonly expiresAt: Date;
-  /** From this time on the session of an app is refused, because the owner of its account has not verified an address. */
+  /** From this time on an app's session is refused, because the owner of its account has not verified an address. */
   readonly overdueFrom: Date | null;
   readonly alive: boolean;
-  /** The organization to which a session of this service is bound, because its provider vouched for the user; null: none. */
+  /** The organization whose provider vouched for the user, to which the session is bound; null if none. */
   readonly boundTo: string | null;
-  /** For the session of an app: what its tokens may use. Null for a session of this service. */
+  /** For an app's session, what its tokens may use. Null for a session of this service. */
   readonly app: AppState | null;
 }
 
-/** What an app may do for the user of one of its sessions, by the current state of both. */
+/** The rights of an app in one of its sessions, by the current state of app and user. */
 interface AppState {
   readonly clientId: string;
   readonly projectId: string;
-  /** Of the project, or of its slice for the organization. */
+  /** The scope of the project, or of its slice for the organization. */
   readonly scope: ScopeRef;
-  /** The organization for which the user signed in; null: none. */
+  /** The organization that the user signed in to; null if none. */
   readonly organization: { readonly id: string; readonly name: string } | null;
-  /** The scopes that the user consented to and the app still has; null: not restricted. */
+  /** The scopes that the user consented to and the app still has; null if not restricted. */
   readonly consented: ReadonlySet<string> | null;
   readonly allowedOrigins: readonly string[];
 }
 
+/** The state of the API key that a token's `jti` names. Read on every request, and cached like `SessionState`. */
 export interface KeyState {
   readonly userId: string;
   readonly name: string | null;
-  /** Whose signing key signs its tokens: the project, or the system node for a key of an organization or account. */
+  /** The node whose key signs the key's tokens: the project, or the system node for a management key. */
   readonly issuerId: string;
   readonly scope: ScopeRef;
   readonly allowedCidrs: readonly string[];
   readonly expiresAt: Date | null;
-  /**
-   * From this time on the key is refused, because the owner of its account, or its own user, has not verified an address.
-   */
+  /** From this time on the key is refused: the owner of its account, or its own user, has not verified an address. */
   readonly overdueFrom: Date | null;
   readonly alive: boolean;
 }
 
-/** The caller whom tokens of this key name. */
+/** The principal of the key's tokens. */
 export const principalOfKey = (id: string, { userId, name, scope }: KeyState): Principal => ({
   type: 'ApiKey',
   userId,
@@ -115,7 +114,7 @@ interface AppRow {
 
 interface KeyRow extends Pick<KeyState, 'userId' | 'name' | 'allowedCidrs' | 'alive' | 'issuerId'> {
   readonly nodeId: string;
-  /** Customer and owner of the project, of a key of a slice. */
+  /** For a key of a slice: the customer and the owner of the project. Otherwise empty. */
   readonly grantNodes: readonly string[];
   readonly scopeTenant: string;
   readonly scopeId: string;
@@ -141,7 +140,7 @@ function appState({ clientId, projectId, ownerId, ownerKind, allowedOrigins, ...
   };
 }
 
-/** Topics of the organization of a session and its grant. */
+/** The topics of a session's organization and grant. */
 const ofOrganization = ({ organization, grantId }: AppRow): string[] =>
   [organization?.id, grantId].flatMap((id) => (id ? [`node:${id}`] : []));
 
@@ -150,33 +149,34 @@ const ofUser = (id: string | null): string[] => (id === null ? [] : [`user:${id}
 const dateOf = (value: Instant | null): Date | null => (value === null ? null : new Date(value));
 
 /**
- * SQL for the time by which a user must verify an address; null if there is none. `person` is the alias of a row of users.
- * When that user verifies, the key or app works again, so a cache of this value also needs the topic of that user.
+ * SQL for the time by which a user must have verified an address; null if there is none. `person` is the alias of a row
+ * of users. The key or app works again when that user verifies an address, so a cache of this value also needs that
+ * user's topic.
  */
 export const verificationDeadlineOf = (person: 'u' | 'account_owner'): SQL =>
   sql.raw(`case when not ${person}.email_verified then ${person}.verification_deadline end`);
 
-/** The account of key `k` of node `n`: its own, or that above its organization or project. */
+/** SQL for the account of key `k` of node `n`: the node itself, or the account above its organization or project. */
 export const ownerAccountId = sql.raw(`case n.kind when 'account' then n.id
   when 'grant' then (select granted.parent_id from nodes granted where granted.id = n.parent_id) else n.parent_id end`);
 
-/** Whether key `k` has no service user, or one that still belongs to its organization or account. */
+/** SQL condition: key `k` has no service user, or one that still belongs to its organization or account. */
 export const serviceUserStays = sql.raw(`case k.scope_tenant
   when 'Organization' then exists (select 1 from organization_members m where m.tenant_id = k.tenant_id and m.user_id = k.user_id)
   when 'Account' then exists (select 1 from account_service_users s where s.tenant_id = k.tenant_id and s.user_id = k.user_id)
   else true end`);
 
-/** Whether none of these nodes is a suspended organization; `ids` are SQL expressions. */
+/** SQL condition: none of these nodes is a suspended organization. `ids` are SQL expressions. */
 const noneSuspended = (...ids: string[]): SQL =>
   sql.raw(`not exists (select 1 from organizations suspended
     where suspended.id in (${ids.join(', ')}) and suspended.suspended_at is not null)`);
 
-/** Whether key `k` of node `n` belongs to no suspended organization; `grantAllowsKeys` judges those of a slice. */
+/** SQL condition: key `k` of node `n` is not of a suspended organization. For a slice see `grantAllowsKeys`. */
 export const ownerNotSuspended = noneSuspended('n.id', 'n.parent_id');
 
 /**
- * Whether a key of node `n` may be used as far as a project grant is concerned: one of a slice only while the grant is active,
- * includes keys, project, owner and customer live, and neither side is suspended.
+ * SQL condition: a project grant does not prevent the use of a key of node `n`. A key of a slice requires that the
+ * grant is active and includes keys, that project, owner and customer exist, and that neither side is suspended.
  */
 export const grantAllowsKeys = sql.raw(`(n.kind <> 'grant' or exists (select 1 from project_grants pg
   join nodes granted on granted.id = pg.tenant_id and granted.deleted_at is null
@@ -186,21 +186,24 @@ export const grantAllowsKeys = sql.raw(`(n.kind <> 'grant' or exists (select 1 f
     and not exists (select 1 from organizations suspended
       where suspended.id in (granter.id, customer.id) and suspended.suspended_at is not null)))`);
 
-/** Customer and owner of the project, of a key of a slice: nodes on whose state it depends. Otherwise empty. */
+/**
+ * SQL for the customer and the owner of the project, if the key is of a slice and so depends on their state; else
+ * empty.
+ */
 export const sidesOfGrant =
   sql.raw(`case when n.kind = 'grant' then array(select unnest(array[pg.organization_id, granted.parent_id]) from project_grants pg
   join nodes granted on granted.id = pg.tenant_id where pg.id = n.id) else '{}' end`);
 
 /**
- * The node whose key signs the tokens of key `k` of node `n`: its project, also for a key of a slice. Keys of organizations
- * and accounts have no project, so the service signs their tokens.
+ * SQL for the node whose key signs the tokens of key `k` of node `n`: the project, also for a key of a slice. Keys of
+ * organizations and accounts have no project, so the service signs their tokens.
  */
 export const issuerId =
   sql.raw(`case when k.scope_tenant in ('Organization', 'Account') then '${SYSTEM_NODE}'::uuid
   when n.kind = 'grant' then n.parent_id else n.id end`);
 
 export function createCredentials(pool: Executor, changes: Changes, operators: OperatorRules): Credentials {
-  // An impersonation ends with the session, the account and the rights of its operator.
+  // An impersonation ends with its operator's session, or when the operator is disabled or loses the operator rights.
   const impersonates = sql`(operator.status = 'active' and operator.deleted_at is null
     and exists (select 1 from sessions own where own.id = s.impersonator_session_id and own.ended_at is null)
     and exists (select 1 from ${operatorRows(operators)} r where r.user_id = operator.id))`;

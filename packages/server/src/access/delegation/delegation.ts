@@ -11,8 +11,8 @@ import { groupPermissions, isGranting, roleGroups } from '../grants/role-permiss
 import { assertNoEscalation, type Grantee, type WantedPermission } from './escalation.ts';
 
 /*
- * Delegation (authorization §5): a caller can grant or revoke only permissions that they hold. The permissions of the rows
- * are read in the transaction that uses them. Permissions without effect in the scope are ignored.
+ * Delegation (authorization §5): a caller can grant or revoke only permissions that they hold. The permissions of the
+ * rows are read in the transaction that uses them. Permissions without effect in the scope are ignored.
  */
 
 /** Roles, groups and permissions that a call grants or revokes. */
@@ -30,9 +30,10 @@ interface PermissionRow {
 }
 
 /**
- * All permissions of the roles, groups and permissions; also those on inactive resources, which can be activated again.
- * Unknown ids have none, nor have groups and permissions of another tenant, because a refusal must not reveal their
- * content. Roles may belong to the owner of the project (for a key), so the caller of this function must check their tenant.
+ * Returns all permissions in these roles, groups and permissions, including those on inactive resources, which can be
+ * activated again. Unknown ids, and groups and permissions of another tenant, count as empty, because a refusal must
+ * not reveal their content. Roles may belong to the project's owner (for a key), so the caller of this function must
+ * check their tenant.
  */
 export async function permissionsOf(
   tx: Executor,
@@ -63,8 +64,10 @@ export async function permissionsOf(
 }
 
 /**
- * `grantee`: the user who gains the permissions, if it is only one.
- * @throws PRIVILEGE_ESCALATION if the caller lacks a permission of these rows
+ * Asserts that the caller can grant the permissions of these rows. `grantee`: the user who gains them, if there is only
+ * one.
+ *
+ * @throws PRIVILEGE_ESCALATION if the caller lacks one of the permissions
  */
 export async function assertCanGrant(
   tx: Executor,
@@ -77,8 +80,9 @@ export async function assertCanGrant(
 }
 
 /**
- * To change or delete a row revokes its current permissions.
- * @throws SYSTEM_ENTITY for a built-in row, PRIVILEGE_ESCALATION as `assertCanGrant`
+ * Asserts that the caller can change or delete a row, which revokes its current permissions.
+ *
+ * @throws SYSTEM_ENTITY for a built-in row, PRIVILEGE_ESCALATION like `assertCanGrant`
  */
 export async function assertCanChange(
   tx: Executor,

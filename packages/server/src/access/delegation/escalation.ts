@@ -1,13 +1,17 @@
+/*
+ * The delegation rule (authorization §5): a subject cannot grant or revoke permissions that it does not hold.
+ *
+ * The holder's grants count, not only the permissions in its roles: an app token holds only what its scopes allow, and
+ * an inactive subject holds nothing.
+ */
+
 import { fail } from '../../errors.ts';
 import { canonicalCondition } from '@doorward/decision/conditions';
 import { candidatesFor, consents } from '@doorward/decision/evaluate';
 import type { Candidate, Candidates, Grants, Target } from '@doorward/decision/evaluate';
 
 /**
- * The subset rule (authorization §5): a subject cannot grant or revoke permissions that it does not hold.
- *
- * The grants of the holder count, not only its permissions: an app token holds no more than its scopes allow, and a subject
- * that is not active holds nothing.
+ * The caller's grants, as far as the rule reads them.
  *
  * @example assertNoEscalation(grants, await permissionsOf(tx, scope, { roleIds }), userId);
  */
@@ -16,7 +20,7 @@ export type Holder = Pick<
   'membership' | 'consented' | 'projectPlaneOnly' | 'held' | 'user' | 'organization' | 'scope'
 >;
 
-/** The id of the only user who gains the permission; undefined if other users gain it too, or if no one gains any. */
+/** The id of the only user who gains the permission; undefined if other users gain it too, or no user does. */
 export type Grantee = string | undefined;
 
 /** A permission that a call grants or revokes. */
@@ -25,11 +29,11 @@ export interface WantedPermission {
   readonly resource: string;
   readonly action: string;
   readonly managementPlane: boolean;
-  /** As stored, or as validated by `assertCondition`. */
+  /** The condition as stored, or as validated by `assertCondition`. */
   readonly condition: unknown;
 }
 
-/** The `resource:action` names that the holder lacks, each once, in the order of `wanted`. */
+/** Returns the `resource:action` names that the holder lacks, each once, in the order of `wanted`. */
 export function missingPermissions(
   holder: Holder,
   wanted: readonly WantedPermission[],
@@ -45,7 +49,11 @@ export function missingPermissions(
   return [...missing];
 }
 
-/** @throws PRIVILEGE_ESCALATION with the first 20 missing permissions as details, if the holder lacks any */
+/**
+ * Asserts that the holder has all wanted permissions.
+ *
+ * @throws PRIVILEGE_ESCALATION with the first 20 missing permissions as details
+ */
 export function assertNoEscalation(
   holder: Holder,
   wanted: readonly WantedPermission[],
@@ -57,7 +65,10 @@ export function assertNoEscalation(
   throw fail('PRIVILEGE_ESCALATION', { details });
 }
 
-/** A holder who may define the permissions of a project could define any of them, so they count as held. */
+/**
+ * Whether the holder may create permissions in the project. They could create any permission, so all project-plane
+ * permissions count as held.
+ */
 function definesPermissions(holder: Holder): boolean {
   return holds(holder, {
     resource: 'Permission',
@@ -75,14 +86,17 @@ function holds(holder: Holder, wanted: WantedPermission, grantee?: Grantee): boo
   const candidates = candidatesFor(holder, target);
   if (candidates === undefined) return false;
   if (candidates.allowed) return true;
-  // All candidates are conditional here, so an unconditional wanted permission equals none of them.
+  // All candidates are conditional here, so a wanted permission without a condition equals none of them.
   const equal = byCondition(candidates).get(canonicalCondition(wanted.condition)) ?? [];
   return equal.some((held) => isSameForGrantee(held, holder, grantee));
 }
 
 const indexes = new WeakMap<Candidates, Map<string, Candidate[]>>();
 
-/** The candidates by canonical condition, because a role can hold thousands, and thousands can be wanted. */
+/**
+ * Indexes the candidates by canonical condition, because a role can hold thousands of them, and thousands can be
+ * wanted.
+ */
 function byCondition(candidates: Candidates): Map<string, Candidate[]> {
   const existing = indexes.get(candidates);
   if (existing) return existing;
@@ -98,10 +112,10 @@ function byCondition(candidates: Candidates): Map<string, Candidate[]> {
 }
 
 /**
- * Whether the condition means the same for the grantee. A condition on the role or the group that grants the
- * permission does not: a holder who does not meet it could grant it by another role that does, or change the metadata
- * of their own role. Nor does a condition on the user: the holder could grant it to a user who meets it, and act
- * through them. So such a permission can be granted only to the holder themselves, while they meet the condition.
+ * Whether the condition means the same for the grantee. A condition on the granting role or group does not: a holder
+ * who does not meet it could grant it through a role that does, or change the metadata of their own role. Neither does
+ * a condition on the user: the holder could grant the permission to a user who meets it, and act through them. Such a
+ * permission can be granted only to the holder themselves, while they meet the condition.
  */
 function isSameForGrantee(
   { compiled, role, group }: Candidate,

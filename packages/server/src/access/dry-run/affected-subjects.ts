@@ -7,10 +7,10 @@ import { rolesContaining } from '../grants/role-permissions.ts';
 import { MAX_AFFECTED } from './impact.ts';
 
 /**
- * A user or key whose permissions a change may affect, and the scope: assignees of a role that contains the changed row, and
- * the subjects that the change invalidated. A member of an organization is affected in all of its projects too, and a user
- * also through their own keys there. A change of a role that is granted to customers affects those of their users who have
- * it; the keys of customers are not listed, because the owner of a project does not see them.
+ * A user or key whose permissions a change may affect, and the scope. These are the assignees of a role that contains
+ * the changed row, and the subjects that the change invalidated. A member of an organization is affected in all of its
+ * projects too, and a user also through their own keys there. A change of a role that is granted to customers affects
+ * their users with that role. Keys of customers are not listed, because the project's owner does not see them.
  */
 export interface AffectedSubject {
   readonly type: 'user' | 'apiKey';
@@ -20,9 +20,9 @@ export interface AffectedSubject {
   readonly scope: ResolvedScope;
 }
 
-/** The row and the subjects that a dry run changed. */
+/** What a dry run changed. */
 export interface Changed {
-  /** The noun and id of the row, if the call named one. */
+  /** The noun and id of the changed row, if the call named one. */
   readonly noun: string | undefined;
   readonly id: string | undefined;
   /** Roles whose permissions the change affects, if it names no row. */
@@ -32,12 +32,13 @@ export interface Changed {
   readonly keyIds: readonly string[];
 }
 
-/** The customers whose users with roles the caller may know. */
+/** Customers whose users with roles the caller is allowed to see. */
 export type CustomersSeen = 'all' | 'withSupportAccess' | 'none';
 
 /**
- * At most `MAX_AFFECTED` subjects and one more, which shows that there are others: those of the scope first, then project
- * by project. Call it after the change, which invalidated the subjects; a change of a role keeps its assignees.
+ * Finds at most `MAX_AFFECTED` subjects plus one, which shows that there are more: first those of the scope, then
+ * project by project. Call it after the change, because it reads the invalidated subjects. A change of a role keeps its
+ * assignees.
  */
 export async function findAffectedSubjects(
   tx: Executor,
@@ -98,7 +99,7 @@ const seen: Readonly<Record<CustomersSeen, SQL>> = {
   none: sql`false`,
 };
 
-/** The scope itself, or the scope of a project of this organization or account. */
+/** Returns the scope itself, or the scope of a project of this organization or account. */
 function scopeOfNode(scope: ResolvedScope, nodeId: string): ResolvedScope {
   if (nodeId === scope.nodeId) return scope;
   const id = `${scope.nodeId}:${nodeId}`;
@@ -114,6 +115,6 @@ function scopeOfNode(scope: ResolvedScope, nodeId: string): ResolvedScope {
   };
 }
 
-/** The operand of `id in`: any number of ids as one parameter. */
+/** The operand of `id in`: passes any number of ids as one parameter. */
 export const idsIn = (ids: readonly string[]): SQL =>
   sql`(select value::uuid from json_array_elements_text(${JSON.stringify(ids)}::text::json))`;

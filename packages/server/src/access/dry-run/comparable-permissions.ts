@@ -4,11 +4,12 @@ import { heldPairs } from '@doorward/decision/questions/held-pairs';
 import { digest, digester, type Effective } from '../grants/effective.ts';
 
 /**
- * Lists what active subjects may do, as `effectivePermissions` does, in order to compare two lists of one subject: the terms
- * of a pair are equal exactly if those of `effectivePermissions` are.
+ * Lists the effective permissions of active subjects, for comparing two lists of one subject: the terms of two pairs
+ * are equal if and only if those of `effectivePermissions` are.
  *
- * Ten thousand paths may lead to one pair, and hundreds of subjects may have the same roles. So what depends on the roles is
- * computed once for each index, and only what conditions read about the subject is computed for each subject.
+ * A pair may have ten thousand paths, and hundreds of subjects may have the same roles. So everything that depends only
+ * on the roles is computed once per index; only the values that conditions read from the subject are computed for each
+ * subject.
  */
 export function comparablePermissions(): (grants: Grants) => readonly Effective[] {
   const byIndex = new WeakMap<PermissionIndex, readonly SharedPair[]>();
@@ -23,16 +24,16 @@ export function comparablePermissions(): (grants: Grants) => readonly Effective[
 }
 
 interface SharedPair {
-  /** Has only the terms that don't depend on the subject. */
+  /** Contains only the terms that do not depend on the subject. */
   readonly pair: Effective;
   readonly readers: Readers;
 }
 
-/** A subset of a pair's conditions that reads every attribute of the subject and the scope that the pair needs. */
+/** Conditions of a pair that together read every attribute of the subject and the scope that the pair depends on. */
 type Readers = readonly CompiledCondition[];
 
 function sharedPairs(grants: Grants): SharedPair[] {
-  // Pairs whose conditions read the same attributes share one list, so that those are read once for each subject.
+  // Pairs whose conditions read the same attributes share one list, so that these attributes are read once per subject.
   const lists = new Map<string, Readers>();
   return heldPairs(grants).map(({ candidates, ...pair }) => {
     const readers = readersOf(candidates);
@@ -55,7 +56,7 @@ function readersOf({ allowed, conditional }: Candidates): Readers {
   });
 }
 
-/** Digests the conditions and the attributes of roles and groups that they read; empty without conditions. */
+/** Digests the conditions, with the attributes of roles and groups that they read. Empty without conditions. */
 function sharedTerms({ allowed, conditional }: Candidates): string {
   if (allowed) return '';
   const { digestOnce, textOf } = digester();
@@ -66,7 +67,9 @@ function sharedTerms({ allowed, conditional }: Candidates): string {
   return digest([...new Set(lines)].sort().join('\n'));
 }
 
-/** Digests the attributes of a subject and its scope that conditions read: by path, because their order may differ. */
+/**
+ * Digests the attributes of a subject and its scope that conditions read, by path, because members may be in any order.
+ */
 function subjectReader({ user, organization, scope }: Grants): (readers: Readers) => string {
   const { textOf } = digester();
   const digests = new Map<Readers, string>();

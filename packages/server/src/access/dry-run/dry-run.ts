@@ -22,12 +22,12 @@ import {
 } from './affected-subjects.ts';
 
 /**
- * A dry run makes the change, with all of its checks, and rolls it back. It reads the permissions with the change and
- * without it, in the same transaction and with the functions that decisions use, and answers the difference. Operations
+ * A dry run makes the change, with all of its checks, and rolls it back. It reads the permissions with and without the
+ * change, in the same transaction and with the functions that decisions use, and returns the difference. Operations
  * need no code for it, so none can omit a check.
  *
- * The change runs first, because it determines the affected subjects. A dry run records no audit entry and no event, so it
- * does not take the lock of the tenant's node, for which all changes of the tenant wait.
+ * The change runs first, because it determines the affected subjects. A dry run records no audit entry and no event, so
+ * it does not take the lock of the tenant node, which all changes of the tenant wait for.
  */
 export function createDryRun(
   database: Pick<Database, 'transaction'>,
@@ -49,7 +49,7 @@ export function createDryRun(
     });
 }
 
-/** Makes a change in a transaction, rolls it back, and answers whose permissions it would affect. */
+/** Makes a change in a transaction, rolls it back, and returns whose permissions it would affect. */
 export async function impactOf<T>(
   tx: Executor,
   { principal, rights, scope }: Pick<Parameters<Stages['dryRun']>[1], 'principal' | 'rights' | 'scope'>,
@@ -76,7 +76,7 @@ export async function impactOf<T>(
   return { answer, impact: { dryRun: true, affected, truncated: subjects.length > compared.length } };
 }
 
-/** In which slices of the project the caller may know the users with roles, as in `projectGrantUsers`. */
+/** In which slices of the project the caller may see the users with roles; the same rule as in `projectGrantUsers`. */
 function customersSeenBy(principal: Principal | null, rights: CallerRights | undefined): CustomersSeen {
   const holds = (resource: string): boolean => {
     const decision = rights && evaluateWithoutConditions(rights.grants, { resource, action: 'Query' });
@@ -86,7 +86,7 @@ function customersSeenBy(principal: Principal | null, rights: CallerRights | und
   return principal?.impersonator ? 'withSupportAccess' : 'all';
 }
 
-/** Does the work in a savepoint and rolls it back. */
+/** Runs the work in a savepoint and rolls it back. */
 async function inRolledBackSavepoint<T>(tx: Executor, work: (inner: Executor) => Promise<T>): Promise<T> {
   let result: T | undefined;
   try {
@@ -100,12 +100,12 @@ async function inRolledBackSavepoint<T>(tx: Executor, work: (inner: Executor) =>
   return result as T;
 }
 
-/** The most paths that one dry run compares: about a second of work, which yields to other requests. */
+/** The maximum number of paths that one dry run compares: about a second of work, with pauses for other requests. */
 const MAX_COMPARED_PATHS = 200_000;
 
 /**
- * The permissions of the first subjects in their scopes, as this transaction sees them: as many as can be compared, but at
- * least one.
+ * Loads the permissions of the subjects in their scopes, as this transaction sees them. Returns as many, from the first
+ * on, as can be compared within the limit, but at least one.
  */
 async function permissionsOfEach(
   tx: Executor,
@@ -130,7 +130,7 @@ async function permissionsOfEach(
   for await (const { grants, paths } of grantsOfEach(tx, holders, nouns)) {
     compared += paths;
     if (permissions.length > 0 && compared > MAX_COMPARED_PATHS) break;
-    // Between the indexing, the digests, and the next subject.
+    // One pause after the indexing, and one after the digests.
     await pause();
     permissions.push(listOf(grants));
     await pause();
@@ -145,7 +145,7 @@ interface KeyRow {
   readonly asUser: boolean;
 }
 
-/** The keys with valid tokens, by id. Whether the user of a key may act is in the status of that user. */
+/** The keys with valid tokens, by id. Whether the user of a key may act is checked by the status of that user. */
 async function liveKeys(tx: Executor, ids: readonly string[]): Promise<ReadonlyMap<string, KeyRow>> {
   if (ids.length === 0) return new Map();
   const rows = await rowsOf<KeyRow>(

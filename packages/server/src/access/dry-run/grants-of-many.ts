@@ -26,11 +26,11 @@ interface Holder {
   > &
     Partial<Pick<ResolvedScope, 'grant' | 'organizationMetadata'>>;
   readonly subject: SubjectStatus;
-  /** The effective roles; for a user, `activeRolesOf`. */
+  /** The roles that have effect; for a user, those of `activeRolesOf`. */
   readonly roleIds: readonly string[];
 }
 
-/** The effective roles of this user; none if they may not act. */
+/** The roles of this user that have effect; none if the user may not act. */
 export const activeRolesOf = (subject: SubjectStatus): string[] =>
   subject.related && subject.alive ? rolesOf(subject) : [];
 
@@ -42,10 +42,10 @@ interface Held {
 
 /**
  * Loads the grants of many subjects, each in their own scope, as the transaction sees them and with the functions that
- * decisions use. It needs as many statements as for one subject, unless they hold very many permissions. Not cached.
+ * decisions use. Takes as many statements as for one subject, unless they hold very many permissions. Not cached.
  *
  * Processes one holder after the other; their paths are read together as far as the limits of `loadRolePaths` allow.
- * Holders with the same roles share one index, unless others with very many permissions come between them.
+ * Holders with the same roles share one index, unless holders with very many permissions come in between.
  */
 export async function* grantsOfEach(
   tx: Executor,
@@ -75,12 +75,15 @@ interface SharedIndex {
   readonly size: number;
 }
 
-/** Limit on the paths of the indexes kept for later holders: some tens of megabytes. */
+/** How many paths the indexes that are kept for later holders may have: some tens of megabytes. */
 const MAX_KEPT_PATHS = 4 * MAX_PATHS;
 
-/** Returns one index per set of roles. It keeps the order of the paths, as decisions do. */
+/**
+ * Returns a function that builds one index per set of roles. An index keeps the order of the paths, as decisions do.
+ */
 function sharedIndexes(paths: readonly HeldPermission[], nouns: ReadonlySet<string>) {
-  // By role: hundreds of holders with few paths each would otherwise all search the thousands of a batch.
+  // Positions of paths by role, because hundreds of holders with few paths each would otherwise all search thousands of
+  // paths.
   const positions = new Map<string, number[]>();
   for (const [at, { role }] of paths.entries()) {
     const existing = positions.get(role.id);
@@ -109,7 +112,7 @@ function sharedIndexes(paths: readonly HeldPermission[], nouns: ReadonlySet<stri
   };
 }
 
-/** The grants of users, with all of their roles. */
+/** Loads the grants of users, with all of their roles. */
 export async function grantsOfUsers(
   tx: Executor,
   users: readonly (SubjectRef & Pick<Holder, 'scope'>)[],

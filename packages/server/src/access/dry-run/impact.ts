@@ -3,7 +3,7 @@ import { ScopeOutput } from '../../kernel/scope.ts';
 import { uuid } from '../../kernel/input/values.ts';
 import { EffectivePermission, type Effective } from '../grants/effective.ts';
 
-/* The effect of a change: the difference between the permissions before and after. */
+/* The effect of a change: the difference between the permissions before and after it. */
 
 const permissions = z.array(EffectivePermission);
 
@@ -28,10 +28,13 @@ export const Affected = z
   });
 export type Affected = z.output<typeof Affected>;
 
-/** The maximum number of subjects that a dry run compares, each in each scope; those of the scope of the call first. */
+/**
+ * The maximum number of subjects that a dry run compares, counted once per scope; subjects of the call's scope come
+ * first.
+ */
 export const MAX_AFFECTED = 500;
 
-/** The answer of a dry run. */
+/** The output of a dry run. */
 export const Impact = z
   .object({
     dryRun: z.literal(true).describe('Always true: nothing was changed.'),
@@ -45,7 +48,10 @@ export const Impact = z
   .meta({ id: 'Impact', description: 'Who would gain and lose which permission. Nothing was changed.' });
 export type Impact = z.output<typeof Impact>;
 
-/** The permissions that are in one list only, and those in both under different terms; in the order of the lists. */
+/**
+ * Returns the permissions that are in only one list, and those that are in both with different terms, in the order of
+ * the lists.
+ */
 export function difference(
   before: readonly Effective[],
   after: readonly Effective[],

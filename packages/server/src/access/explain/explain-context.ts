@@ -1,3 +1,11 @@
+/*
+ * Loads the context of an explanation with two statements: the paths from the subject's roles to the resource and
+ * action in question, and the roles, groups and attributes that an owner of the tenant could change through the API.
+ *
+ * It offers only changes that the API would accept: no changes of built-in rows or rows of another tenant, no additions
+ * to a full group or user, and no changes of the only owner, because users cannot change their own roles and metadata.
+ */
+
 import type { ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { ACCOUNT_OWNER, ORGANIZATION_OWNER } from '../../schema/rights/built-in-ids.ts';
@@ -8,18 +16,10 @@ import type { SubjectStatus } from '../../kernel/call/caller-rights.ts';
 import { loadFacts, type Facts } from './explain-facts.ts';
 import { loadPaths, type PathRow } from './explain-paths.ts';
 
-/**
- * Loads the context of an explanation: the paths of the subject's roles to the resource and action in question, and the
- * roles, groups and attributes that an owner of the tenant could change through the API. Two statements.
- *
- * It offers nothing that the API would refuse: changes of built-in rows and of rows of another tenant, additions to a full
- * group or user, and changes of the only owner, because users cannot change their own roles and metadata.
- */
-
 /** The subject of an explanation, with its roles in the scope. */
 export interface Explainee {
   readonly kind: 'user' | 'apiKey';
-  /** The user; for a key, the user whose attributes its conditions read. */
+  /** The user; for a key, the user whose attributes the conditions read. */
   readonly userId: string;
   readonly status: SubjectStatus;
   readonly roleIds: readonly string[];
@@ -32,7 +32,7 @@ interface RoleName {
   readonly name: string;
 }
 
-/** Limits of the API: permissions of a group, roles of a user. */
+/** Limits of the API: permissions per group, roles per user. */
 const CAPACITY = { group: 100, user: 20 } as const;
 
 export async function loadExplainContext(
@@ -48,8 +48,8 @@ export async function loadExplainContext(
   const assignedRoleIds = new Set(subject.roleIds);
   const held = paths.filter(({ role }) => assignedRoleIds.has(role.id)).map(heldOf);
   const roles = new Map(facts.assigned.map(({ role }) => [role.id, role]));
-  // An administrator can grant only what they hold: owners hold the whole project plane, and on the management plane what
-  // their role has.
+  // Administrators can grant only what they hold. Owners hold the whole project plane, and the management permissions
+  // of their role.
   const owners = scope.organizationId ? ORGANIZATION_OWNER : ACCOUNT_OWNER;
   const canGrant =
     !target.management || paths.some(({ role, condition }) => role.id === owners && condition === null);
@@ -62,7 +62,7 @@ export async function loadExplainContext(
         canGrant && canTakeRole(scope, subject, facts)
           ? assignableRoles(paths, assignedRoleIds, scope, subject.status)
           : [],
-      // The owner of the project defines what its roles contain, not the customer of a grant.
+      // The contents of a project's roles are defined by its owner, not by the customer of a grant.
       links: canGrant && isEffective && !scope.grant ? linksOf(facts, held, scope) : [],
       settable: {
         user: facts.isProjectUser || subject.status.memberRoleId !== null ? facts.hasOtherOwner : false,
@@ -88,8 +88,8 @@ const heldOf = ({ role, group, permission, condition }: PathRow): HeldPermission
 });
 
 /**
- * The role of a key is fixed; a member, and a service user of an account, has one role, which owners keep; a user of a
- * project has up to 20.
+ * Whether another role can be assigned to the subject. The role of a key is fixed. A member, or a service user of an
+ * account, has one role, which owners keep. A user of a project has up to 20.
  */
 function canTakeRole(
   { level }: ResolvedScope,
@@ -104,7 +104,10 @@ function canTakeRole(
   return takesPart ? otherOwner && status.projectRoleIds.length < CAPACITY.user : true;
 }
 
-/** Roles that can be assigned in the scope. The paths also contain the owners' role, which is not assignable in a project. */
+/**
+ * The roles that can be assigned in the scope. `paths` also contains the owners' role, which cannot be assigned in a
+ * project.
+ */
 function assignableRoles(
   paths: readonly PathRow[],
   assignedRoleIds: ReadonlySet<string>,
@@ -125,7 +128,10 @@ function assignableRoles(
     .map(([roleId, rolePaths]) => ({ roleId, paths: rolePaths.map(heldOf) }));
 }
 
-/** Least privilege first: groups of the scope before those of its owner, small groups and conditional permissions first. */
+/**
+ * Sorted by least privilege: groups of the scope before those of its owner, small groups and conditional permissions
+ * first.
+ */
 function linksOf(
   { permissions, assigned }: Facts,
   held: readonly HeldPermission[],

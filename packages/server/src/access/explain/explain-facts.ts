@@ -9,7 +9,7 @@ import { byId, g, matching, r, row, type PermissionRow, type Row } from './expla
 
 export interface Facts {
   readonly permissions: readonly { readonly permission: PermissionRow; readonly condition: unknown }[];
-  /** The roles of the subject: an entry for each of their groups, and one for a role without groups. */
+  /** The subject's roles: one entry for each of their groups, and one for a role without groups. */
   readonly assigned: readonly { readonly role: Row; readonly group: SizedGroup | null }[];
   /** Whether there is an owner besides the subject. */
   readonly hasOtherOwner: boolean;
@@ -28,10 +28,13 @@ interface FactRows extends Omit<Facts, 'assigned'> {
   readonly groups: readonly SizedGroup[] | null;
 }
 
-/** Of more matching permissions, the explanation uses the first ones. */
+/** If more permissions match, the explanation uses only the first ones. */
 const MAX_PERMISSIONS = 50;
 
-/** Each role and group is read once: twenty roles may have the same hundred groups, with metadata of 16 KB each. */
+/**
+ * Loads what explanations read about the subject and the pair. Each role and group is read once, because twenty roles
+ * may have the same hundred groups, with metadata of 16 KB each.
+ */
 export async function loadFacts(
   db: Executor,
   scope: ResolvedScope,

@@ -16,10 +16,10 @@ export interface PathRow {
   readonly condition: unknown;
 }
 
-/** Of more paths, the explanation uses the first ones. */
+/** If there are more paths, the explanation uses only the first ones. */
 const MAX_PATHS = 1000;
 
-/** Whether role `r` can be assigned in the scope. */
+/** SQL condition: role `r` can be assigned in the scope. */
 const isAssignable = ({ nodeId, level, grant }: ResolvedScope): SQL =>
   grant
     ? sql`r.id in (select granted.role_id from project_grant_roles granted where granted.project_grant_id = ${nodeId}::uuid)`
@@ -34,8 +34,8 @@ interface PathRows {
 }
 
 /**
- * The paths of the subject's roles, of the roles that can be assigned in the scope, and of the role of its owners. The
- * paths of the subject come first. Each row is read once, however many paths contain it.
+ * Loads the paths of the subject's roles, of the roles that can be assigned in the scope, and of the owners' role. The
+ * subject's paths come first. Each row is read once, however many paths contain it.
  */
 export async function loadPaths(
   db: Executor,

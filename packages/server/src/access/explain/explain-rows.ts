@@ -4,7 +4,7 @@ import { SYSTEM_NODE } from '../../schema/nodes.ts';
 import { definingNodeOf, type ResolvedScope } from '../../kernel/scope.ts';
 import { isGranting } from '../grants/role-permissions.ts';
 
-/** Roles, groups and permissions as the statements of an explanation read them. */
+/** A role, group or permission as the statements of an explanation read it. */
 export interface Row extends GrantSource {
   readonly tenantId: string;
   readonly isSystem: boolean;
@@ -19,7 +19,7 @@ export interface PermissionRow {
   readonly builtIn: boolean;
 }
 
-/** The matching permissions of the tenant, of its owner and of the system. */
+/** SQL for the matching permissions of the tenant, of its owner and of the system. */
 export const matching = (scope: ResolvedScope, { management, resource, action }: Target): SQL => sql`
   select p.id, p.created_at, p.condition, json_build_object('id', p.id, 'name', p.name, 'action', p.action,
       'tenantId', p.tenant_id, 'slug', s.slug, 'builtIn', s.is_system) as permission
@@ -28,11 +28,11 @@ export const matching = (scope: ResolvedScope, { management, resource, action }:
     and lower(p.action) = ${action}
     and p.tenant_id in (${definingNodeOf(scope)}::uuid, ${scope.grant ? scope.organizationId : scope.parentId}::uuid, ${SYSTEM_NODE}::uuid)`;
 
-/** Left unclosed, so that callers can append members. */
+/** SQL for a row as a JSON object. The parenthesis is left open, so that callers can append members. */
 export const row = (table: SQL): SQL => sql`json_build_object('id', ${table}.id, 'name', ${table}.name,
   'metadata', ${table}.metadata, 'tenantId', ${table}.tenant_id, 'isSystem', ${table}.is_system`;
 export const [r, g] = [sql.raw('r'), sql.raw('g')];
 
-/** The rows by their id; none if the list is missing. */
+/** The rows by id; empty if the list is missing. */
 export const byId = <T extends { readonly id: string }>(rows: readonly T[] | null | undefined) =>
   new Map((rows ?? []).map((item) => [item.id, item]));

@@ -6,13 +6,13 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { nearest } from '../../kernel/input/nearest.ts';
 import type { Target } from '@doorward/decision/evaluate';
 
-/** The part of a question that does not exist in the scope, and the existing name that the caller most likely meant. */
+/** The part of a question that does not exist in the scope, and the most similar existing name. */
 interface UnknownPair {
   readonly part: 'resource' | 'action';
   readonly nearest?: string;
 }
 
-/** The most resources that are compared with a misspelled name. */
+/** The maximum number of resources that are compared with a misspelled name. */
 const MAX_RESOURCES = 1000;
 
 interface NamedResource {
@@ -21,8 +21,8 @@ interface NamedResource {
 }
 
 /**
- * The part of a refused question that does not exist, or undefined. The answer contains names of the scope, so it is only
- * for callers with the permission to explain decisions there.
+ * Returns the part of a refused question that does not exist, or undefined if both exist. The result contains names of
+ * the scope, so it is only for callers who may explain decisions there.
  */
 export async function unknownPair(
   db: Executor,

@@ -6,8 +6,9 @@ import type { Candidates, Grants } from '@doorward/decision/evaluate';
 import { heldPairs } from '@doorward/decision/questions/held-pairs';
 
 /**
- * What a subject may do in a scope, as a list: each resource and action for which `evaluate` would not answer NO_PERMISSION
- * or SCOPE_NOT_CONSENTED, once. A pair that is held both with and without a condition counts as unconditional.
+ * A permission in the list of a subject's effective permissions: each resource and action that `evaluate` would not
+ * refuse with NO_PERMISSION or SCOPE_NOT_CONSENTED, once. A pair with both conditional and unconditional permissions
+ * counts as unconditional.
  *
  * @example effectivePermissions(grants) // [{ resource: 'invoice', action: 'read', conditional: true, terms: '…' }]
  */
@@ -21,17 +22,17 @@ export const EffectivePermission = z
 
 export interface Effective extends Readonly<z.output<typeof EffectivePermission>> {
   /**
-   * Digests of its conditions and of the attributes that they read; empty without conditions. With equal terms, every
-   * question has the same decision.
+   * Digests of the pair's conditions and of the attributes that they read; empty without conditions. If the terms are
+   * equal, every question about the pair has the same decision.
    */
   readonly terms: string;
 }
 
-/** Sorted by resource and action, by code unit. Pure, like the decision. */
+/** Lists the effective permissions, sorted by resource and action, by code unit. Pure, like the decision. */
 export const effectivePermissions = (grants: Grants): Effective[] =>
   heldPairs(grants).map(({ candidates, ...pair }) => ({ ...pair, terms: termsOf(candidates, grants) }));
 
-/** A digest that changes exactly if the permissions or their terms change. */
+/** A digest that changes if and only if the permissions or their terms change. */
 export function versionOf(permissions: readonly Effective[]): string {
   return digest(canonicalJson(permissions));
 }
@@ -42,7 +43,7 @@ export const digest = (text: string): string =>
 function termsOf({ allowed, conditional }: Candidates, { user, organization, scope }: Grants): string {
   if (allowed) return '';
   const { digestOnce, textOf } = digester();
-  // Groups that lack the attribute that a condition reads produce the same line.
+  // Groups without the attribute that a condition reads produce the same line.
   const lines = conditional.map(({ condition, compiled, role, group }) => {
     const context = compiled.context({ user, role, group, organization, scope });
     return `${digestOnce(condition, canonicalCondition)} ${textOf(Object.entries(context))}`;
@@ -52,13 +53,13 @@ function termsOf({ allowed, conditional }: Candidates, { user, organization, sco
 
 interface Digester {
   readonly digestOnce: (value: unknown, textOf: (value: unknown) => string) => string;
-  /** Writes attributes by path, with digests in place of lists and objects. */
+  /** Writes attributes by path, with digests instead of lists and objects. */
   readonly textOf: (attributes: readonly (readonly [path: string, value: unknown])[]) => string;
 }
 
 /**
- * Digests each object once: a hundred groups may lead to the same condition of several kilobytes, and ten thousand paths read
- * the same list of the user.
+ * Returns functions that digest each object only once: a hundred groups may refer to the same condition of several
+ * kilobytes, and ten thousand paths may read the same list of the user.
  */
 export function digester(): Digester {
   const digests = new Map<unknown, string>();

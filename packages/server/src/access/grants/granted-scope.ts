@@ -1,17 +1,20 @@
 import { sql } from 'drizzle-orm';
 import type { ResolvedScope, ScopeGrant, ScopeRef } from '../../kernel/scope.ts';
 
-/** What a statement reads of a project grant, the slice, for the scope of its customer. */
+/** The columns of a project grant (the slice) that the scope of its customer needs. */
 export interface Slice extends Omit<ScopeGrant, 'projectScope'> {
   readonly organizationId: string;
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** The slice as JSON; `pg` is the row of the grant. */
+/** SQL for the slice as JSON; `pg` is the row of the grant. */
 export const sliceAsJson = sql`json_build_object('id', pg.id, 'projectId', pg.tenant_id,
   'organizationId', pg.organization_id, 'features', pg.features, 'maxUsers', pg.max_users, 'metadata', pg.metadata)`;
 
-/** What is particular to a granted scope, `<customer>:<project>`. `projectScope`: the project's own scope. */
+/**
+ * The members of a granted scope, `<customer>:<project>`, that differ from other scopes. `projectScope`: the project's
+ * own scope.
+ */
 export function grantedScope(
   { organizationId, metadata, ...slice }: Slice,
   projectScope: ScopeRef,

@@ -1,3 +1,9 @@
+/*
+ * Loads the permissions of a subject in a scope (authorization §3): its roles there, and the permissions of these
+ * roles. It takes two statements for all but the widest roles, independent of the size of the tenant, because it reads
+ * only rows of the subject.
+ */
+
 import { sql } from 'drizzle-orm';
 import { preparedRowsOf } from '../../db/statements/prepared.ts';
 import { nodeRef, usersNodeOf, type ResolvedScope } from '../../kernel/scope.ts';
@@ -14,13 +20,7 @@ import { ACCOUNT_OWNER } from '../../schema/rights/built-in-ids.ts';
 import { loadRolePaths } from './role-paths.ts';
 import { isInSlice } from './slice-permissions.ts';
 
-/**
- * Loads the permissions of a subject in a scope (authorization §3): its roles there, and the permissions of these roles. It
- * takes two statements for all but the widest roles, independent of the size of the tenant, because it reads only rows of
- * the subject.
- */
-
-/** The status for an id that is not the id of a user. */
+/** The status of a subject whose id belongs to no user. */
 export const unknownSubject: SubjectStatus = {
   user: null,
   alive: false,
@@ -96,7 +96,9 @@ export async function loadSubjects(db: Executor, requested: readonly SubjectRef[
   return requested.map((_, index) => subjects.get(index) ?? unknownSubject);
 }
 
-/** `ofMembersOnly`: in a granted scope, who is not a member of the customer has nothing, whatever rows are left. */
+/**
+ * `ofMembersOnly`: in a granted scope, a user who is not a member of the customer has no roles, whatever rows are left.
+ */
 function subjectOf({ participant: stored, ...row }: SubjectRow, ofMembersOnly: boolean): SubjectStatus {
   const participant = ofMembersOnly && row.member === null ? null : stored;
   return {
@@ -123,7 +125,7 @@ export const rolesOf = ({ ownsAccount, memberRoleId, projectRoleIds }: SubjectSt
   ...projectRoleIds,
 ];
 
-/** What decides which permissions have effect in a scope. */
+/** The properties of a scope that determine which permissions have effect in it. */
 type EffectScope = Pick<ResolvedScope, 'level'> & Partial<Pick<ResolvedScope, 'grant'>>;
 
 /** Whether a permission has effect in the scope. */
@@ -134,7 +136,7 @@ export const hasEffect = (
   level !== 'project' ||
   (hasEffectInProject(permission) && (!grant || !permission.managementPlane || isInSlice(permission, grant)));
 
-/** The same for scopes in which the same permissions have effect. */
+/** A key that is equal for scopes in which the same permissions have effect. */
 export const effectKey = ({ level, grant }: EffectScope): string =>
   grant ? `granted:${grant.features.join()}` : level;
 
@@ -149,8 +151,8 @@ export async function loadHeldPermissions(
 }
 
 /**
- * The organization of a project as conditions read it. In a granted scope the metadata is that of the grant, which only the
- * owner of the project writes. Undefined in projects of accounts and outside of projects.
+ * The organization of a project, as conditions read it. In a granted scope the metadata comes from the grant, which
+ * only the project's owner can write. Undefined for projects of accounts and outside projects.
  */
 export const organizationAttributes = ({
   organizationId,
@@ -163,9 +165,9 @@ export const organizationAttributes = ({
     : { id: organizationId, metadata: organizationMetadata ?? {} };
 
 /**
- * The attributes of a scope that conditions can read; members that do not apply are missing, not null. In the scope of a user
- * of a project they are those of the project: otherwise the caller would choose what a condition reads by how it spells the
- * scope, and AuthZEN and local decisions, which know the project alone, would decide otherwise.
+ * The attributes of a scope that conditions can read. Members that do not apply are missing, not null. The scope of a
+ * project user has the attributes of the project. Otherwise the caller could choose what a condition reads by spelling
+ * the scope differently, and AuthZEN and local decisions, which know only the project, would decide differently.
  */
 export function scopeAttributes(
   scope: Pick<ResolvedScope, 'tenant' | 'id' | 'accountId' | 'organizationId' | 'projectId'>,
@@ -189,7 +191,10 @@ export const emptyGrants = (membership: Grants['membership'], nouns: ReadonlySet
 
 const emptyIndex = (nouns: ReadonlySet<string>): PermissionIndex => indexPermissions([], nouns);
 
-/** Whether the scope is a project in which the subject has no role. Roles in the scope of its owner may count there. */
+/**
+ * Whether the scope is a project in which the subject has no role of its own. Roles in the owner's scope may still
+ * count there.
+ */
 export const isInProjectWithoutRole = (
   { projectRoleIds }: SubjectStatus,
   { level }: ResolvedScope,

@@ -9,24 +9,27 @@ import { indexPermissions, type HeldPermission, type PermissionIndex } from '@do
 import { effectKey, loadHeldPermissions } from './grants.ts';
 
 interface PermissionIndexCache {
-  /** `ofOwner`: all of the roles belong to the organization that owns the project, and so do their permissions. */
+  /**
+   * Returns the cached index of a set of roles. `ofOwner`: all the roles, and their permissions, belong to the
+   * organization that owns the project.
+   */
   forRoles(scope: ResolvedScope, roleIds: readonly string[], ofOwner?: boolean): Promise<PermissionIndex>;
   /** The estimated memory of an index from `forRoles`. */
   bytesOf(index: PermissionIndex): number;
-  /** The index as the transaction sees it; not cached. */
+  /** Loads the index as the transaction sees it; not cached. */
   loadIn(tx: Executor, scope: ResolvedScope, roleIds: readonly string[]): Promise<PermissionIndex>;
 }
 
-/** The limit for all indexes together, in bytes as estimated below. */
+/** The memory limit for all indexes together, estimated as below. */
 const CACHE_BYTES = 32 * 1024 * 1024;
-/** The size of one compiled path, without its condition and the metadata of its role and group. */
+/** The estimated size of a compiled path, without its condition and the metadata of its role and group. */
 const PATH_BYTES = 600;
-/** So many paths are indexed within a few milliseconds. */
+/** This many paths are indexed within a few milliseconds. */
 const LARGE = 1000;
 
 /**
  * Caches the permission index of each set of roles in a scope; all subjects with the same roles share it. Built-in
- * roles hold the same permissions everywhere, so the owners of a million accounts share one index.
+ * roles have the same permissions everywhere, so the owners of a million accounts share one index.
  */
 export function createPermissionIndexCache(
   pool: Executor,
@@ -45,7 +48,7 @@ export function createPermissionIndexCache(
 
   async function load(db: Executor, scope: ResolvedScope, roleIds: readonly string[]) {
     const held = await loadHeldPermissions(db, roleIds, scope);
-    // Reading, indexing and deciding each take long for very many paths, so other requests run in between.
+    // With very many paths, reading, indexing and deciding each take long, so other requests run in between.
     const isLarge = held.length > LARGE;
     if (isLarge) await nextTurn();
     const index = indexPermissions(held, nouns);
@@ -76,18 +79,18 @@ export function createPermissionIndexCache(
 
 /** The nodes whose changes may change the permissions of the roles. */
 function nodesOf({ nodeId, parentId, grant, organizationId }: ResolvedScope, ofOwner: boolean): string[] {
-  // In a granted scope, roles come from the project or from the customer's organization. The slice is left out, so that
-  // slices with the same roles share one index.
+  // In a granted scope, roles come from the project or from the customer's organization. The slice is not included, so
+  // that slices with the same roles share one index.
   if (grant) return [grant.projectId, ...(organizationId ? [organizationId] : [])];
   return ofOwner && parentId ? [parentId] : [nodeId, ...(parentId ? [parentId] : [])];
 }
 
 function estimated(held: readonly HeldPermission[]): number {
-  // Several paths can share a row.
+  // Several paths can share a row, which is counted once.
   const rows = new Set(
     held.flatMap(({ role, group, condition }) => [role, group, condition].filter(Boolean)),
   );
-  // Objects take several times the memory of their text.
+  // An object takes several times the memory of its JSON text.
   return (
     1000 +
     held.length * PATH_BYTES +

@@ -3,22 +3,26 @@ import type { HeldPermission } from '@doorward/decision/evaluate';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { loadRolePaths, MAX_PATHS } from './role-paths.ts';
 
-/** The paths of the roles of consecutive subjects, `from` included and `to` not. */
+/** The paths of the roles of consecutive subjects, from index `from` up to but excluding `to`. */
 interface PathBatch {
   readonly from: number;
   readonly to: number;
-  /** Of the roles of all these subjects, in the order of `loadRolePaths`. */
+  /** The paths of the roles of all these subjects, in the order of `loadRolePaths`. */
   readonly paths: readonly HeldPermission[];
-  /** False for subjects who all have the same roles, and more paths or bytes than the limits; decisions use no more either. */
+  /**
+   * False if these subjects, who then all have the same roles, have more paths or bytes than the limits. Decisions use
+   * only these paths, too.
+   */
   readonly complete: boolean;
   /** The number of paths that were read since the previous batch. */
   readonly read: number;
 }
 
 /**
- * Reads the paths of many subjects with the limits that apply to each of them, so that every subject gets the paths that a
- * decision about them uses. It reads the roles of all subjects in one statement if they are within the limits, else those
- * of fewer subjects. Yields after each statement: the widest takes long, and the embedded database works on this thread.
+ * Reads the paths of many subjects within the limits that apply to each, so that every subject gets the same paths as
+ * in a decision about them. It reads the roles of all subjects in one statement if they stay within the limits, else
+ * those of fewer subjects at a time. It yields after each statement, because a statement for wide roles takes long, and
+ * the embedded database runs on this thread.
  */
 export async function* rolePathBatches(
   db: Executor,
@@ -38,10 +42,10 @@ export async function* rolePathBatches(
     yield { from, to, paths, complete, read };
     read = 0;
     from = to;
-    // Wide roles may be those of a few subjects only.
+    // Perhaps only a few of the subjects had wide roles, so the next batch may be larger.
     if (paths.length < MAX_PATHS / 4) size *= 2;
   }
 }
 
-/** Equal for the same roles, in any order. */
+/** A text that is equal for equal sets of roles, in any order. */
 export const roleSetKey = (roleIds: readonly string[]): string => [...new Set(roleIds)].sort().join();

@@ -7,16 +7,16 @@ import type { GrantSource, HeldPermission } from '@doorward/decision/evaluate';
 import { groupPermissions, isGranting, roleGroups } from './role-permissions.ts';
 
 interface RolePaths {
-  /** In the order of their permissions: by creation, then by id. */
+  /** Ordered by the creation of their permissions, then by id. */
   readonly paths: readonly HeldPermission[];
   /** False if the roles have more paths or bytes than the limits. */
   readonly complete: boolean;
 }
 
 export const MAX_PATHS = 10_000;
-/** The limit for conditions and metadata, as text. */
+/** The limit for conditions and metadata together, in bytes of text. */
 const MAX_BYTES = 8 * 1024 * 1024;
-/** The number of rows of one kind in one statement; the largest row has about 10 KB. */
+/** How many rows of one kind a statement reads; the largest row has about 10 KB. */
 const BATCH = 500;
 
 type Ids = readonly [role: string, group: string, permission: string];
@@ -30,12 +30,12 @@ interface ReadRow {
 }
 
 /**
- * Reads the paths role → group → permission → resource by which roles hold permissions. Deleted rows and inactive
+ * Reads the paths role → group → permission → resource through which roles hold permissions. Deleted rows and inactive
  * resources grant nothing.
  *
  * A hundred groups with the same hundred permissions are ten thousand paths, but only two hundred rows. So each row is
  * read once, and a path is a list of ids. The paths and bytes of one subject are limited too, so that one subject can't
- * slow down all others. Permissions only add: beyond the limits a subject holds less, never more. Built-in rows come
+ * slow down all others. Permissions only add, so beyond the limits a subject holds less, never more. Built-in rows come
  * first.
  */
 export async function loadRolePaths(db: Executor, roleIds: readonly string[]): Promise<RolePaths> {
@@ -57,7 +57,7 @@ export async function loadRolePaths(db: Executor, roleIds: readonly string[]): P
 
 const kinds: readonly Kind[] = ['role', 'group', 'permission'];
 
-/** Stores each row once, however many paths contain it, up to the limit in bytes. */
+/** Creates a store that keeps each row once, however many paths contain it, up to the byte limit. */
 function createRowStore() {
   const stored: Record<Kind, Map<string, Row>> = { role: new Map(), group: new Map(), permission: new Map() };
   let bytes = 0;
@@ -86,13 +86,16 @@ function createRowStore() {
       const held = stored.permission.get(permissionId) as
         Pick<HeldPermission, 'permission' | 'condition'> | undefined;
       if (!role || !group || !held) return undefined;
-      // A literal, because a spread takes several times as long.
+      // Written out as a literal, because a spread takes several times as long.
       return { permission: held.permission, condition: held.condition, role, group };
     },
   };
 }
 
-/** Built-in rows are few and do not count, so a wide role that is assigned to an owner cannot displace their own rights. */
+/**
+ * SQL for the size of a row. Built-in rows are few and count as 0, so a wide role that is assigned to an owner cannot
+ * displace their own rights.
+ */
 const bytesOf = (text: SQL): SQL =>
   sql`case when x.is_system then 0 else coalesce(octet_length(${text}::text), 0) end as bytes`;
 
@@ -111,8 +114,9 @@ const rowsOfKind: Readonly<Record<Kind, (which: SQL) => SQL>> = {
 };
 
 /**
- * One statement is enough for all but the widest roles. Each step from the roles to their permissions is made in turn:
- * before the database has statistics, right after a large import, it would begin with the permissions of every tenant.
+ * Reads the paths and their rows; one statement is enough for all but the widest roles. Each step from roles to
+ * permissions is a separate materialized query: without statistics, right after a large import, PostgreSQL would
+ * otherwise begin with the permissions of every tenant.
  */
 const pathsAndRows = (roleIds: readonly string[]): SQL => {
   const firstOf = (kind: string): SQL =>

@@ -1,8 +1,8 @@
 import type { GrantFeature, ScopeGrant } from '../../kernel/scope.ts';
 
 /**
- * The permissions of the management plane that have effect in a granted scope (decision 0044). The owner of the project
- * defines roles, apps and everything else; the customer assigns roles to its people and machines, and sees what they do.
+ * The management-plane permissions that have effect in a granted scope (decision 0044). The project's owner defines
+ * roles, apps and everything else; the customer assigns roles to its people and machines, and sees their activity.
  */
 const actionsInSlice: Readonly<Record<string, readonly string[]>> = {
   User: ['Query', 'Create', 'Update', 'Delete'],
@@ -18,7 +18,7 @@ const actionsInSlice: Readonly<Record<string, readonly string[]>> = {
   Authorization: ['Check', 'Explain'],
 };
 
-/** The nouns that are in a slice only with a feature of its grant. */
+/** Nouns that a slice includes only if its grant has the feature. */
 const featureOf: Readonly<Record<string, GrantFeature>> = {
   ApiKey: 'apiKeys',
   WebhookSubscription: 'webhooks',

@@ -10,20 +10,20 @@ import { ACCOUNT_OWNER } from '../../schema/rights/built-in-ids.ts';
 import { hasEffect } from '../grants/grants.ts';
 import { isGranting, rolePermissions } from '../grants/role-permissions.ts';
 
-/** Users with a role that grants the pair, and the state of the database in which they had it. */
+/** Users with a role that grants the resource and action, and the database state in which they were read. */
 interface Holders {
-  /** In the order of ids. */
+  /** Sorted by id. */
   readonly userIds: readonly string[];
-  /** Every transaction with a lower number was visible. */
+  /** Every transaction with a lower number was visible to the read. */
   readonly below: number;
 }
 
 const LOWEST_ID = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Users of the scope who hold the resource and action at all: by a role in the project, by the role of their membership in
- * the organization of the scope, as the owner of the account, or as one of its service users. Whether a user may act, and
- * whether a condition is met, is not decided here.
+ * Finds users of the scope who hold the resource and action at all: through a role in the project, through the role of
+ * their membership in the scope's organization, as the owner of the account, or as one of its service users. Whether a
+ * user may act, and whether a condition is met, is decided elsewhere.
  */
 export async function findHolders(
   tx: Executor,
@@ -38,7 +38,7 @@ export async function findHolders(
   const definers = scope.grant ? [scope.grant.projectId, organizationId] : [nodeId, parentId];
   const tenants = anyOf([SYSTEM_NODE, ...definers.filter((id) => id !== null)]);
   const next = sql`${after ?? LOWEST_ID}::uuid`;
-  // A literal, as in lists: PostgreSQL cannot plan for an unknown limit. Each part stops at it.
+  // A literal, as in lists, because PostgreSQL cannot plan well for an unknown limit. Each subquery stops at it.
   const first = sql.raw(`limit ${limit}`);
   const [row] = await preparedRowsOf<Holders>(
     tx,

@@ -21,9 +21,9 @@ import { findHolders } from './holders.ts';
 
 interface WhoCanPage {
   readonly items: readonly { readonly userId: string; readonly decision: Decision }[];
-  /** The last user who was decided about, if there may be others after them. */
+  /** The last user who was decided about; set if more users may follow. */
   readonly continueAfter: string | null;
-  /** Every transaction with a lower number is contained. */
+  /** The page takes every transaction with a lower number into account. */
   readonly below: number;
 }
 
@@ -32,30 +32,33 @@ interface WhoCanRequest {
   readonly scope: ResolvedScope;
   readonly question: Question;
   readonly names: Names & { readonly managementNouns: ReadonlySet<string> };
-  /** The user after whom the page begins; null: the first page. */
+  /** The page begins after this user; null for the first page. */
   readonly after: string | null;
-  /** The most users on the page. */
+  /** The maximum number of users on the page. */
   readonly limit: number;
-  /** That of the whole request, which may ask for several pages. */
+  /** The work of the whole request, which may ask for several pages. */
   readonly work: RequestWork;
 }
 
-/** The most users about whom a page decides. */
+/** The maximum number of users that a page decides about. */
 const MAX_DECIDED = 5000;
-/** The most paths that a page reads, and steps of its decisions in the same unit: less than a second of work. */
+/**
+ * The maximum number of paths that a page reads, plus the steps of its decisions in the same unit: less than a second
+ * of work.
+ */
 const MAX_WORK = 25_000;
-/** Users whose attributes are in memory at the same time, up to 16 KB each. */
+/** How many users have their attributes, up to 16 KB each, in memory at the same time. */
 const MAX_SUBJECTS = 500;
-/** Work between two ticks, about ten milliseconds. */
+/** How much work is done between two ticks: about ten milliseconds. */
 const WORK_PER_TICK = 500;
-/** Steps of a decision that take about as long as reading a path. */
+/** How many steps of a decision take about as long as reading a path. */
 const STEPS_PER_UNIT = 100;
 
 /**
- * Returns the users of a scope who may do something now. SQL selects the users who hold the permission at all, and
- * `evaluate` decides about each of them with the same permissions and attributes as a check of that user.
+ * Returns the users of a scope who currently have a permission. SQL selects the users who hold the permission at all,
+ * and `evaluate` decides about each of them with the same permissions and attributes as a check of that user.
  *
- * A page ends early, rather than take too long, if the users have very many permissions. It then says where to
+ * A page ends early if the users have very many permissions, so that it does not take too long. It then says where to
  * continue.
  */
 export async function whoCan(request: WhoCanRequest): Promise<WhoCanPage> {
@@ -70,7 +73,7 @@ export async function whoCan(request: WhoCanRequest): Promise<WhoCanPage> {
     below,
   });
   let work = 0;
-  // Most pages are full after a few users.
+  // Starts small, because most pages are full after a few users.
   for (let start = 0, size = limit; start < decidable.length; start += size, size = MAX_SUBJECTS) {
     for await (const { userId, decision, spent } of decisionsOn(
       decidable.slice(start, start + size),
@@ -87,7 +90,7 @@ export async function whoCan(request: WhoCanRequest): Promise<WhoCanPage> {
 
 interface UserDecision {
   readonly userId: string;
-  /** Undefined for a user who may not act. */
+  /** Undefined if the user may not act. */
   readonly decision: Decision | undefined;
   readonly spent: number;
 }
@@ -131,7 +134,10 @@ const isOfPair =
     path.permission.action.toLowerCase() === action &&
     hasEffect(path.permission, scope);
 
-/** The index of each set of roles, made once. It keeps the order of the paths, which determines the matched permission. */
+/**
+ * Returns a function that builds the index of each set of roles once. An index keeps the order of the paths, which
+ * determines the matched permission.
+ */
 function pairIndexes(
   paths: readonly HeldPermission[],
   nouns: ReadonlySet<string>,
