@@ -1,7 +1,7 @@
 import type { Call, Principal } from './context.ts';
 import type { CallInput, NamedOperation, RateClass } from './operation.ts';
 
-/** How a call counts in the rate class of its operation. */
+/** How a call counts towards the rate limit of its operation's class. */
 interface Charge {
   readonly cls: RateClass;
   readonly key: string;
@@ -21,7 +21,7 @@ export function chargeFor(
   return { cls: limit.class, key: key || credentialKey(principal, call), points };
 }
 
-/** The charge that a call will have; null if it is not counted, or refused before it is counted. */
+/** The charge that a call is expected to have; null if it is not counted, or will be refused before it is counted. */
 export function expectedCharge(
   op: NamedOperation,
   raw: unknown,
@@ -36,6 +36,6 @@ export function expectedCharge(
   return success ? chargeFor(op, data as CallInput, call, principal, services) : null;
 }
 
-/** The key of limits: the user or API key; without one, the network. */
+/** The key by which calls are limited: the user or API key, or the network for anonymous calls. */
 export const credentialKey = (principal: Principal | null, call: Pick<Call, 'network'>): string =>
   principal ? (principal.type === 'ApiKey' ? principal.credentialId : principal.userId) : call.network;

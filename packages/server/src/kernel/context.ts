@@ -9,52 +9,53 @@ import type { ResolvedScope, ScopeRef } from './scope.ts';
 import type { Executor, ScopedDb } from './scoped-db.ts';
 import type { Language } from '../languages.ts';
 
-/** The caller: a verified token whose session or key, user and project are active. */
+/** The authenticated caller: a verified token whose session or key, user and project are active. */
 export interface Principal {
   readonly type: 'session' | 'ApiKey' | 'projectApp';
-  /** The token's `sub`. */
+  /** The `sub` of the token. */
   readonly userId: string;
-  /** The token's `jti`: session id or API key id. */
+  /** The `jti` of the token: a session id or an API key id. */
   readonly credentialId: string;
   readonly name: string | null;
   readonly emailVerified: boolean;
-  /** Until when an unverified address is tolerated; null if verified or not applicable. */
+  /** The end of the period in which an unverified address is tolerated; null if verified or not applicable. */
   readonly verificationDeadline: Date | null;
   readonly acr: 'aal1' | 'aal2';
-  /** A session whose second factor is pending: almost every operation refuses it (identity §7). */
+  /** Whether the session's second factor is pending. Almost every operation then refuses it (identity §7). */
   readonly mfaPending: boolean;
   /** Sign-in time of a session; null for keys. */
   readonly authenticatedAt: Date | null;
   /**
-   * The only project that a key or app token may use, as camelCase scope; null for sessions. For a management key its
-   * organization or account, whose projects it may use too, and for a bound session its organization.
+   * The only project that a key or app token may use, as a camelCase scope; null for unbound sessions. For a management
+   * key it is the organization or account, whose projects the key may use too; for a bound session the organization.
    */
   readonly pinned: ScopeRef | null;
-  /** The operator of the installation who acts for the user; absent when the user acts. */
+  /** The operator of the installation who acts for the user; absent if the user acts. */
   readonly impersonator?: Impersonator | null;
-  /** Consented scopes of a restricted app token. */
+  /** Consented scopes of a restricted app token; null if not restricted. */
   readonly consented: ReadonlySet<string> | null;
-  /** The origins whose pages may read answers to an app token; empty for sessions and keys. */
+  /** Origins whose pages may read responses to an app token; empty for sessions and keys. */
   readonly origins: readonly string[];
 }
 
-/** An operator of the installation, as records name them: by their id, and not by the name of a person. */
+/** An operator of the installation, as records show them: by id, not by the person's name. */
 export interface Impersonator {
   readonly id: string;
   readonly name: string;
 }
 
 /**
- * Whether the provider of an organization vouched for the user. Such a session acts in this organization alone, and not for the
- * person themselves: their account, factors and other organizations are none of the provider's business.
+ * Whether the session is bound to an organization, because that organization's provider vouched for the user. It acts
+ * only in this organization. It cannot act for the person themselves, because their account, factors and other
+ * organizations are none of the provider's business.
  */
 export const isBound = ({ type, pinned }: Principal): boolean => type === 'session' && pinned !== null;
 
-/** Whether it is a key of an organization or account, which acts with the present role of its service user. */
+/** Whether the caller is a key of an organization or account, which acts with its service user's current role. */
 export const isManagementKey = ({ type, pinned }: Principal): boolean =>
   type === 'ApiKey' && (pinned?.tenant === 'organization' || pinned?.tenant === 'account');
 
-/** The result of reading the `Authorization` header; operations that are not public require it. */
+/** The result of reading the `Authorization` header. Operations that are not public require a principal. */
 export type Authentication =
   | { readonly ok: true; readonly principal: Principal }
   | { readonly ok: false; readonly reason: 'missing' | 'invalid' | 'expired' };
@@ -66,26 +67,31 @@ export interface Call {
   readonly authentication: Authentication;
   /** Reads the same header again, with the current state of its session or key. */
   readonly authenticate: () => Promise<Authentication> | Authentication;
-  /** The address of the client, from the socket or a trusted proxy, and the network by which anonymous calls are limited. */
+  /**
+   * The client's address, from the socket or a trusted proxy, and its network, by which anonymous calls are limited.
+   */
   readonly address: string;
   readonly network: string;
   readonly userAgent: string | null;
-  /** As sent, not validated; operations that take no key ignore it. */
+  /** As sent, not validated. Operations that take no key ignore it. */
   readonly idempotencyKey: string | null;
-  /** As sent: the versions of the answer that the client has, for an operation whose answer is costly to make. */
+  /** As sent: the ETags of responses that the client already has, for operations with expensive output. */
   readonly ifNoneMatch: string | null;
-  /** The best match for `Accept-Language`; mails prefer the locale of the user. */
+  /** The best match for `Accept-Language`. Mails prefer the user's locale. */
   readonly language: Language;
-  /** The text after `Bearer`, as sent: for credentials that are not the token of a caller (RFC 7592). */
+  /** The text after `Bearer`, as sent, for credentials that do not identify a caller (RFC 7592). */
   readonly bearer: string | null;
   readonly refreshCookie: string | null;
-  /** Binds a sign-in to the browser that started it: of its sign-ins, the one that the request names, or else the newest. */
+  /**
+   * Binds a sign-in to the browser that started it. If the browser has several sign-ins, this is the one that the
+   * request names, else the newest.
+   */
   readonly flowCookie: string | null;
-  /** The sign-ins of this browser at the issuers of projects. */
+  /** The browser sign-ins of this browser at the issuers of projects. */
   readonly ssoCookie: string | null;
-  /** Identifies this browser on the page where a user types the code of a device (RFC 8628). */
+  /** Identifies this browser on the page where a user enters the user code of a device (RFC 8628). */
   readonly deviceCookie: string | null;
-  /** The session of the account pages, in a call of theirs; absent in every other. */
+  /** The session of the account pages, if they make the call; absent in any other call. */
   readonly accountSessionId?: string | null;
   /** Parameters of an authorization request that were sent more than once; they are not in the input. */
   readonly repeated: readonly string[];
@@ -93,20 +99,20 @@ export interface Call {
   readonly originAllowed: boolean;
   readonly effects: Effects;
   readonly slot: RequestSlot;
-  /** Limits the size of the answer to the request. */
+  /** Limits the size of the response to the request. */
   readonly budget: AnswerBudget;
-  /** Limits the work of its decisions. */
+  /** Limits the work of the request's decisions. */
   readonly work: RequestWork;
 }
 
 /** Permission to use a scarce resource, such as a database connection. */
 export interface Slot {
-  /** Whether the request waited for it; the state of its caller may have changed meanwhile. */
+  /** Whether the request had to wait for the slot, so that the state of its caller may have changed meanwhile. */
   readonly waited: boolean;
   readonly release: () => void;
 }
 
-/** The current state of a queue for a scarce resource; `refused` counts since the start. */
+/** The current state of a queue for a scarce resource. `refused` counts since the process started. */
 export interface QueueState {
   readonly name: string;
   readonly waiting: number;
@@ -114,12 +120,12 @@ export interface QueueState {
   readonly refused: number;
 }
 
-/** The slot of one request: its first operation that needs one takes it, and the answer releases it. */
+/** The slot of one request. The first operation that needs a slot takes it, and sending the response releases it. */
 export interface RequestSlot {
   taken: Slot | Promise<Slot> | null;
-  /** The last read of the request, for which the next one waits (src/kernel/call/turns.ts). */
+  /** The request's last read; the next one waits for it (src/kernel/call/turns.ts). */
   reading: Promise<unknown> | null;
-  /** Characters of the body, which stays in memory while the request waits. */
+  /** Length of the request body, which stays in memory while the request waits. */
   readonly bodyLength: number;
   /** Calls the listener when the client disconnects; returns a function that removes the listener. */
   readonly onGone: (listener: () => void) => () => void;
@@ -127,10 +133,10 @@ export interface RequestSlot {
 
 export type CookieEffect = { readonly value: string; readonly maxAgeSeconds: number } | 'clear';
 
-/** `hint`: where the browser can go on when the flow is over; absent: the cookie of a flow that it has lives longer. */
+/** `hint`: where the browser can continue after the flow. Without it, the cookie keeps the hint of its flow. */
 export type FlowCookieEffect = (Exclude<CookieEffect, 'clear'> & { readonly hint?: string }) | 'clear';
 
-/** The cookies of an answer. */
+/** The cookies of a response. */
 export interface CookieEffects {
   refreshCookie?: CookieEffect;
   flowCookie?: FlowCookieEffect;
@@ -138,14 +144,14 @@ export interface CookieEffects {
   accountCookie?: CookieEffect;
 }
 
-/** Cookies and headers of the answer, for every transport; applied after the commit. */
+/** Cookies and headers of the response, for every transport. Applied after the commit. */
 export interface Effects extends CookieEffects {
   readonly headers: Record<string, string>;
 }
 
 type Scoped<I, Yes, No = undefined> = I extends { scope: unknown } ? Yes : No;
 
-/** The argument of `run` and `prepare`. `S`: the services, which the kernel only passes on. */
+/** The argument of `run` and `prepare`. `S` is the type of the services, which the kernel only passes on. */
 export interface Context<
   S = unknown,
   I extends z.ZodRawShape = z.ZodRawShape,
@@ -157,32 +163,34 @@ export interface Context<
   /** The caller; null on public operations without a valid token. */
   readonly principal: Principal | null;
   readonly scope: Scoped<I, ResolvedScope>;
-  /** Bound to the scope: every statement filters by its tenant. */
+  /** Bound to the scope: every statement is filtered by its tenant. */
   readonly db: Scoped<I, ScopedDb>;
   /** The caller's rights in the scope. */
   readonly rights: Scoped<I, CallerRights>;
   readonly target: T extends AnyEntity ? RowOf<T> : undefined;
   readonly prepared: P;
   readonly services: S;
-  /** The open transaction. If none is open: the pool for an operation without scope, else undefined; use `read` then. */
+  /**
+   * The open transaction. If none is open: the pool for an operation without a scope, else undefined; use `read` then.
+   */
   readonly tx: Executor;
-  /** Reads in the scope outside that transaction: before it, after it, or without one. */
+  /** Reads in the scope outside the operation's transaction: before it, after it, or if there is none. */
   readonly read: <T>(work: (tx: Executor) => Promise<T>) => Promise<T>;
-  /** The first call records the audit entry of the mutation (and its event); later calls record further events. */
+  /** Records the audit entry of the mutation (and its event) at the first call, and further events at later calls. */
   readonly record: (recording: Recording) => void;
-  /** Marks that this mutation changed nothing: no audit entry and no event. */
+  /** Marks the mutation as having changed nothing, so that it leaves no audit entry and no event. */
   readonly unchanged: () => void;
-  /** Topics whose cached state is stale after the commit of this mutation, for example `session:<id>`. */
+  /** Declares topics whose cached state is stale after the commit of this mutation, for example `session:<id>`. */
   readonly invalidate: (...topics: string[]) => void;
-  /** For an operation that waits: checks the caller again. @throws the error that the call would get now */
+  /** For an operation that waits: checks the caller again. @throws the error that a new call would get now */
   readonly assertStillPermitted: () => Promise<void>;
-  /** Sets cookies of the answer, if the transaction commits. */
+  /** Sets cookies in the response, if the transaction commits. */
   readonly setCookies: (cookies: CookieEffects) => void;
-  /** Runs after the commit and before the answer; a failure is logged and does not undo the commit. */
+  /** Runs work after the commit and before the response. A failure is logged and does not undo the commit. */
   readonly afterCommit: (work: () => void | Promise<void>) => void;
 }
 
-/** The caller of an operation that is not public. @throws Error on a public operation without a token */
+/** Returns the caller of an operation that is not public. @throws Error in a public operation without a token */
 export function callerOf(ctx: { readonly principal: Principal | null }): Principal {
   if (!ctx.principal) throw new Error('a guarded operation ran without a principal');
   return ctx.principal;

@@ -7,7 +7,9 @@ import type { ResolvedScope } from './scope.ts';
 type Schema = z.ZodType;
 type OptionalSchema = Schema | undefined;
 
-/** The schemas of one public field in answers, creates and patches; undefined where it does not occur. */
+/**
+ * The schemas of one public field in outputs, creates and patches; each is undefined if the field does not occur there.
+ */
 export interface Field<
   Out extends OptionalSchema = OptionalSchema,
   Create extends OptionalSchema = OptionalSchema,
@@ -24,23 +26,25 @@ const field = <O extends OptionalSchema, C extends OptionalSchema, P extends Opt
   patch: P,
 ) => ({ out, create, patch }) as Field<O, C, P>;
 
-/** Required at create, changeable. */
+/** A field that is required at create and can be changed. */
 export const required = <S extends Schema>(schema: S) => field(schema, schema, schema.optional());
 
-/** Optional at create, with the default `fallback`; changeable. A patch never sets the default. */
+/**
+ * A field that is optional at create, with the default `fallback`, and can be changed. A patch never sets the default.
+ */
 export const optional = <S extends Schema>(schema: S, fallback: z.util.NoUndefined<z.output<S>>) =>
   field(schema, schema.default(fallback), schema.optional());
 
-/** Optional at create, where the operation derives it; changeable. */
+/** A field that is optional at create, because the operation can derive it, and can be changed. */
 export const derivable = <S extends Schema>(schema: S) => field(schema, schema.optional(), schema.optional());
 
-/** Has its default at create; changeable. */
+/** A field that gets its default at create, and can be changed only by a patch. */
 export const changeable = <S extends Schema>(schema: S) => field(schema, undefined, schema.optional());
 
-/** Set once, at create. */
+/** A field that is required at create and never changes. */
 export const fixed = <S extends Schema>(schema: S) => field(schema, schema, undefined);
 
-/** Set once, at create, where it is optional; `input` if the accepted form differs from the answered one. */
+/** A field that is optional at create and never changes. Pass `input` if the accepted form differs from the output. */
 export const fixedOptional = <S extends Schema, I extends Schema = S>(schema: S, input?: I) =>
   field(schema, describedAs(schema, input ?? schema).optional() as z.ZodOptional<I>, undefined);
 
@@ -53,17 +57,17 @@ function describedAs<S extends Schema>(output: Schema, input: S): S {
   });
 }
 
-/** Set by the service only. */
+/** A field that only the service sets. */
 export const serverSet = <S extends Schema>(schema: S) => field(schema, undefined, undefined);
 
-/** Accepted and never answered: ids of linked rows. Absent: the links stay; `[]`: all links are removed. */
+/** Ids of linked rows: accepted but never returned. If absent, the links stay; `[]` removes all links. */
 export const inputOnly = <S extends Schema>(schema: S) =>
   field(undefined, schema.optional(), schema.optional());
 
-/** Accepted at create only and never answered. */
+/** A field that is accepted only at create, and never returned. */
 export const createOnly = <S extends Schema>(schema: S) => field(undefined, schema.optional(), undefined);
 
-/** Ids of rows to link, `max` at most; duplicates are removed. */
+/** Ids of rows to link, at most `max`. Duplicates are removed. */
 export const linkIds = (max: number) =>
   z
     .array(uuid)
@@ -72,19 +76,19 @@ export const linkIds = (max: number) =>
 
 export type Fields = Readonly<Record<string, Field>>;
 
-/** How a row refers to others. Each kind is loaded for many rows in one statement. */
+/** How a row refers to other rows. Each kind is loaded for many rows in one statement. */
 export type Relation = {
   readonly to: () => AnyEntity;
-  /** The input field that replaces the linked set, if callers may. */
+  /** The input field with the complete set of links, if callers may change the set. */
   readonly input?: string;
-  /** The permission to see the related rows, if it is not `Query` of their noun. */
+  /** The permission to see the related rows, if it is not `Query` on their noun. */
   readonly permission?: `${string}:${string}`;
 } & (
   | { readonly kind: 'one'; readonly column: string }
   | { readonly kind: 'children'; readonly column: string }
   | {
       readonly kind: 'links';
-      /** A function, because some links have a table for each level. */
+      /** A function, because some links have a separate table per level. */
       readonly table: (scope: ResolvedScope) => PgTable;
       /** Column names in the link table: this row's id, the other row's id, the other row's tenant. */
       readonly from: string;
@@ -96,8 +100,10 @@ export type Relation = {
 const declared = new Map<string, AnyEntity>();
 
 /**
- * The noun of this name, for relations to a noun whose file imports the caller's: an import back would form a circle.
- * @throws Error for a name without a noun, when the schemas are built
+ * Returns a noun by name. For relations to a noun whose file imports the caller's, because importing it would be
+ * circular.
+ *
+ * @throws Error if there is no such noun when the schemas are built
  */
 export function nounNamed(name: string): AnyEntity {
   const noun = declared.get(name);
@@ -106,9 +112,9 @@ export function nounNamed(name: string): AnyEntity {
 }
 
 /**
- * The other direction of a relation of kind `links`: `inverseOf('Group', 'permissions')` leads from a permission to its
- * groups.
- * @throws Error for a noun or relation that does not exist, when the schemas are built
+ * The inverse of a relation of kind `links`: `inverseOf('Group', 'permissions')` relates a permission to its groups.
+ *
+ * @throws Error if the noun or relation does not exist when the schemas are built
  */
 export function inverseOf(noun: string, relation: string): Relation {
   const forward = () => {
@@ -135,7 +141,7 @@ export interface ReadContext {
   readonly now: Date;
 }
 
-/** A public field without a column: the database computes it with the row. */
+/** A public field without a column, which the database computes together with the row. */
 type Computed = SQL | ((at: ReadContext) => SQL);
 
 /** Fields that every row has. */
@@ -161,15 +167,18 @@ export interface Entity<F extends Fields = Fields> {
   /** Sortable fields; the first one is the default. */
   readonly sort: readonly string[];
   readonly order: 'ASC' | 'DESC';
-  /** Whether every change of its rows bumps the policy version of their tenant, so that a total can be cached with it. */
+  /**
+   * Whether every change of its rows increments the tenant's policy version, so that a total can be cached by that
+   * version.
+   */
   readonly isVersioned: boolean;
   /** Whether rows can be tagged and filtered by `tagIds`. */
   readonly tagged: boolean;
   /** Computed fields; a list may be searched and sorted by these too. */
   readonly computed: Readonly<Record<string, Computed>>;
-  /** The rows that are visible in a scope; absent or undefined: those of its node and built-in rows. */
+  /** The rows that are visible in a scope. If absent or undefined: the rows of its node and built-in rows. */
   readonly within: ((scope: ResolvedScope) => SQL | undefined) | undefined;
-  /** The answer: the fields, and relations if they were requested. */
+  /** The output schema: the fields, and relations if they were requested. */
   readonly schema: z.ZodObject<SchemasOf<F, 'out'>>;
   readonly create: SchemasOf<F, 'create'>;
   readonly patch: SchemasOf<F, 'patch'>;
@@ -186,7 +195,7 @@ interface Definition<F extends Fields, W extends keyof Common> extends Partial<P
   table: PgTable;
   doc: string;
   fields: F;
-  /** Columns by public field, if the table has another name for them. */
+  /** Columns by public field, where the table uses another name. */
   columns?: Record<string, PgColumn>;
   /** Common fields that this noun lacks. */
   without?: readonly W[];
@@ -216,7 +225,7 @@ export function entity<F extends Fields, W extends keyof Common = never>(
   const shape: Record<string, Schema> = {};
   for (const [key, field] of Object.entries<Field>(fields)) if (field.out) shape[key] = field.out;
   for (const [key, relation] of Object.entries(relations)) {
-    // A getter, because nouns refer to each other, and the other one may not be declared yet.
+    // A getter, because nouns refer to each other, and the other noun may not be declared yet.
     Object.defineProperty(shape, key, {
       enumerable: true,
       get: () => {
@@ -241,7 +250,7 @@ export function entity<F extends Fields, W extends keyof Common = never>(
     search: definition.search ?? [],
     sort: definition.sort ?? ['createdAt'],
     order: definition.order ?? 'ASC',
-    // Rows with built-in ones among them affect permissions.
+    // By default for nouns with built-in rows, because their rows affect permissions.
     isVersioned: definition.isVersioned ?? 'isSystem' in getTableColumns(definition.table),
     tagged: 'tags' in relations,
     within: definition.within,

@@ -1,9 +1,9 @@
-import type { ScopeRef } from './scope.ts';
-
-/**
- * A mutation records one audit entry and its events in the transaction of its change. For a CRUD mutation they are derived
- * from `emits` and the answer; other mutations call `record`.
+/*
+ * The audit entry and events that a mutation records in the transaction of its change. For a CRUD mutation they are
+ * derived from `emits` and the output; other mutations call `record`.
  */
+
+import type { ScopeRef } from './scope.ts';
 
 /** `{field: {from, to}}` of public fields that an update changed. */
 export type Changes = Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>>;
@@ -13,13 +13,13 @@ export interface NodeRef {
   readonly id: string;
   readonly scope: ScopeRef;
   /**
-   * Recorded even if the node is deleted, because the entry is about the deletion or about a person, not about rows of
-   * the node. Without this, a mutation whose node was deleted meanwhile fails, so that it leaves no live row.
+   * Record even if the node is deleted, because the entry is about the deletion or about a person, not about rows of
+   * the node. Without this, a mutation fails if its node was deleted in the meantime, so that it leaves no live row.
    */
   readonly evenDeleted?: true;
 }
 
-/** The user, key, app or system that did it. */
+/** The user, key, app or system that made the change. */
 export interface Actor {
   readonly type: 'user' | 'apiKey' | 'projectApp' | 'system' | 'anonymous';
   readonly id: string | null;
@@ -30,11 +30,11 @@ export interface Actor {
 }
 
 export interface Recording {
-  /** Absent: the caller. Sign-in and exchange record the owner of the credentials. */
+  /** Default: the caller. Sign-in and exchange record the owner of the credentials. */
   readonly actor?: Actor | undefined;
-  /** Absent: the node of the call's scope. */
+  /** Default: the node of the call's scope. */
   readonly node?: NodeRef | undefined;
-  /** Event name (`noun.past_tense`); absent: no event, audit only. */
+  /** Event name (`noun.past_tense`). Without it there is only an audit entry. */
   readonly event?: string | undefined;
   readonly data?: Readonly<Record<string, unknown>> | undefined;
   readonly changes?: Changes | null | undefined;
@@ -44,9 +44,9 @@ export interface Recording {
   readonly reason?: string | undefined;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
   /**
-   * Also in the audit log of its node. The first recording of a mutation always is; this is for an act that is in two logs,
-   * such as one of an operator, and for a log of another tenant, whose readers do not learn the address and browser of the
-   * caller.
+   * Also write an audit entry to the log of `node`. The first recording of a mutation always does. Set this if a change
+   * belongs into two logs, such as an operator's, or into the log of another tenant. Readers of that log do not see the
+   * caller's address and browser.
    */
   readonly audited?: true;
 }

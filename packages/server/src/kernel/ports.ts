@@ -1,4 +1,5 @@
-/** Ports to the outside: time, delays, identifiers, mail, names. Tests replace only these. */
+/* Ports to the outside: time, delays, identifiers, mail, DNS. Tests replace only these. */
+
 export interface Clock {
   now(): Date;
 }
@@ -9,15 +10,15 @@ export interface Delay {
 }
 
 export interface Ids {
-  /** UUID version 7, for new rows: sorted by creation. */
+  /** Returns a UUID version 7 for a new row; such ids are sorted by creation. */
   next(): string;
-  /** UUID version 4, for public ids of credentials, which must not reveal when they were created. */
+  /** Returns a UUID version 4 for the public id of a credential, which must not reveal when it was created. */
   random(): string;
 }
 
 export interface Mail {
   readonly to: string;
-  /** The name before the address of the service; absent: that of the service. */
+  /** The sender's display name. Default: the display name of the service. */
   readonly senderName?: string;
   readonly subject: string;
   readonly text: string;
@@ -25,14 +26,14 @@ export interface Mail {
 }
 
 export interface Mailer {
-  /** Resolves when the mail server accepted the mail; rejects if the send must be retried. */
+  /** Sends a mail. Resolves when the mail server has accepted it; rejects if the mail must be sent again. */
   send(mail: Mail): Promise<void>;
 }
 
 export interface DnsResolver {
   /**
-   * The texts of the TXT records with this name; none when there is no such record.
-   * Rejects when no name server answered, so that it is unknown whether there is one.
+   * Returns the texts of the TXT records with this name; empty if there is no such record. Rejects if no name server
+   * responded, so that it is unknown whether there is a record.
    */
   texts(name: string): Promise<readonly string[]>;
 }

@@ -3,19 +3,23 @@ import { Work, WorkExceeded, type Charged, type WorkKind } from '@doorward/decis
 import { fail } from '../errors.ts';
 
 /**
- * Limits the decisions of one HTTP request, however many questions, documents or rows they are about: each of its limits
- * alone allows little, and their product could keep the process busy for minutes.
+ * Limits the decisions of one HTTP request, however many questions, documents or rows they are about. Each of the
+ * request's other limits allows only a little, but their product could keep the process busy for minutes.
  */
 export interface RequestWork extends Charged {
-  /** Steps so far. */
+  /** Steps charged so far. */
   readonly spent: number;
-  /** To call before an operation reads: another one of the request may have used up the budget. @throws QUERY_TOO_COMPLEX */
+  /**
+   * Call it before an operation reads, because another operation of the request may have used up the budget.
+   *
+   * @throws QUERY_TOO_COMPLEX
+   */
   assertNotExceeded(): void;
-  /** Lets other requests run, if this one has kept them waiting for about 50 ms. */
+  /** Returns a pause in which other requests run, if this request has used the processor for about 50 ms. */
   pause(): Promise<void> | undefined;
 }
 
-/** Less than a second of processor time. The largest single question takes less than a quarter of it. */
+/** Less than a second of processor time. The largest single question needs less than a quarter of it. */
 const MAX_STEPS = 4_000_000;
 const STEPS_PER_TICK = 250_000;
 

@@ -1,10 +1,11 @@
+/*
+ * A scope `{tenant, id}` names the tenant in which a call happens (conventions §6). It is resolved once, before any
+ * other use: every id must exist and not be deleted, and the ids of a pair must belong together. Operations see only
+ * the resolved form.
+ */
+
 import { z } from 'zod';
 import { fail, type DoorwardError } from '../errors.ts';
-
-/**
- * A scope `{tenant, id}` says in which tenant a call happens (conventions §6). It is resolved once, before any other use:
- * every id exists, is not deleted, and the ids of a pair belong together. Operations see only the resolved form.
- */
 
 export const tenants = [
   'account',
@@ -13,13 +14,18 @@ export const tenants = [
   'organizationProject',
   'projectUser',
 ] as const;
-/** `installation`: the service as a whole, in which only its operators hold rights. Its node is the system node. */
+/**
+ * A kind of scope. `installation` is the service as a whole, in which only its operators have rights. Its node is the
+ * system node.
+ */
 export type Tenant = (typeof tenants)[number] | 'installation';
 
 /** The id of the installation's scope, and of the node with its audit log and events. */
 export const INSTALLATION_ID = '00000000-0000-0000-0000-000000000000';
 
-/** API keys and the token exchange use the spellings in PascalCase; every spelling is accepted everywhere. */
+/**
+ * All accepted spellings. API keys and the token exchange use PascalCase, but every spelling is accepted everywhere.
+ */
 export const tenantSpellings = [
   ...tenants,
   'installation',
@@ -48,7 +54,7 @@ const canonical: Readonly<Record<TenantSpelling, Tenant>> = {
 };
 export const canonicalTenant = (spelling: TenantSpelling): Tenant => canonical[spelling];
 
-/** `accountProject` → `AccountProject`: the spelling in answers about API keys. */
+/** Converts `accountProject` to `AccountProject`, the spelling in outputs about API keys. */
 export const pascalTenant = (tenant: Tenant): TenantSpelling =>
   (tenant.charAt(0).toUpperCase() + tenant.slice(1)) as TenantSpelling;
 
@@ -64,7 +70,7 @@ const TenantName = z.enum(tenantSpellings).meta({
   description: 'The kind of scope. PascalCase (`OrganizationProject`) is accepted too and means the same.',
 });
 
-/** The scope as a caller writes it. `id`: one UUID, or two joined by `:`. */
+/** The scope as a caller writes it. `id` is one UUID, or two joined by `:`. */
 export const Scope = z
   .strictObject({
     tenant: TenantName,
@@ -87,7 +93,7 @@ export const Scope = z
   .meta({ id: 'ScopeInput', description: 'The tenant in which the call happens.' });
 export type ScopeInput = z.output<typeof Scope>;
 
-/** The scope as answers carry it. */
+/** The scope as it appears in outputs. */
 export const ScopeOutput = z
   .object({
     tenant: TenantName,
@@ -96,26 +102,26 @@ export const ScopeOutput = z
   .meta({ id: 'Scope', description: 'The tenant that something belongs to.' });
 export type ScopeRef = z.output<typeof ScopeOutput>;
 
-/** Families of operations that a project grant includes or not. */
+/** Groups of operations that a project grant can include. */
 export const grantFeatures = ['apiKeys', 'webhooks', 'audit'] as const;
 export type GrantFeature = (typeof grantFeatures)[number];
 
 /**
- * The project grant behind a granted scope. Its node, the slice, has the id of the grant and the project as parent. Users,
- * keys, subscriptions, events and audit entries of the customer belong to the slice; roles and what they contain belong to
+ * The project grant behind a granted scope. Its node, the slice, has the grant's id and the project as parent. Users,
+ * keys, subscriptions, events and audit entries of the customer belong to the slice. Roles and their contents belong to
  * the project, whose owner defines them.
  */
 export interface ScopeGrant {
   readonly id: string;
   readonly projectId: string;
-  /** The project's own scope, which is the owner's. */
+  /** The scope in which the owner uses the project. */
   readonly projectScope: ScopeRef;
   readonly features: readonly GrantFeature[];
-  /** The most users with roles; null: no limit. */
+  /** The maximum number of users with roles; null for no limit. */
   readonly maxUsers: number | null;
 }
 
-/** An existing scope. `nodeId` is the tenant node, which rows of this scope have as `tenantId`. */
+/** A scope that exists. `nodeId` is its tenant node, which rows of this scope have as `tenantId`. */
 export interface ResolvedScope {
   readonly tenant: Tenant;
   /** As requested, in lower case. */
@@ -126,50 +132,58 @@ export interface ResolvedScope {
   readonly accountId: string | null;
   readonly organizationId: string | null;
   readonly projectId: string | null;
-  /** Only in `projectUser`. */
+  /** Set only for `projectUser`. */
   readonly userId: string | null;
-  /** The grant by which the organization uses the project of another owner; null in every other scope. */
+  /** The grant through which the organization uses another owner's project; null in any other scope. */
   readonly grant: ScopeGrant | null;
-  /** What conditions read as `organization.metadata`: of the organization, in a granted scope of the grant. */
+  /**
+   * The metadata that conditions read as `organization.metadata`: the organization's, or in a granted scope the
+   * grant's.
+   */
   readonly organizationMetadata: Readonly<Record<string, unknown>> | null;
   /** The level of the built-in roles that can be assigned here. */
   readonly level: 'account' | 'organization' | 'project' | 'installation';
-  /** The account above it, or itself. */
+  /** The account above the node, or the node itself if it is an account. */
   readonly rootId: string;
   readonly userInProject: boolean;
   readonly accountType: 'personal' | 'organization' | null;
   /** Whether the organization requires a second factor for changes. */
   readonly requireMfa: boolean;
-  /** Whether operators of the installation may enter for a member; never true for the installation itself. */
+  /** Whether operators of the installation may act for a member; never true for the installation itself. */
   readonly supportAccess: boolean;
-  /** Whether an operator suspended the organization; a granted scope with a suspended side does not exist. */
+  /**
+   * Whether an operator suspended the organization. If one side of a grant is suspended, its granted scope does not
+   * exist.
+   */
   readonly isSuspended: boolean;
-  /** Domains of addresses whose people enter the organization only through its identity provider. */
+  /** Domains whose addresses may enter the organization only through its identity provider. */
   readonly enforcedDomains: readonly string[];
 }
 
-/** The same error for a foreign, an unknown and a deleted scope (conventions §6.8). */
+/** The error for a scope that is foreign, unknown or deleted; it is the same for all of them (conventions §6.8). */
 export const unknownScope = (): DoorwardError =>
   fail('FORBIDDEN', {
     reason: 'INVALID_SCOPE',
     fix: 'Use a scope that you own or belong to; key and app tokens only reach their own project.',
   });
 
-/** The node whose roles and resources count in the scope: in a granted scope the project, else the node itself. */
+/** The node whose roles and resources apply in the scope: in a granted scope the project, else the node itself. */
 export const definingNodeOf = ({
   nodeId,
   grant,
 }: Pick<ResolvedScope, 'nodeId'> & { readonly grant?: ScopeGrant | null }): string =>
   grant?.projectId ?? nodeId;
 
-/** The node that has the users of a project: in a granted scope the slice; null outside of projects. */
+/**
+ * The node to which a project's users belong: in a granted scope the slice, else the project; null outside projects.
+ */
 export const usersNodeOf = ({
   projectId,
   grant,
 }: Pick<ResolvedScope, 'projectId'> & { readonly grant?: ScopeGrant | null }): string | null =>
   grant?.id ?? projectId;
 
-/** The camelCase reference to the tenant node of a scope, as events, audit entries and projects show it. */
+/** The camelCase reference to a scope's tenant node, as shown in events, audit entries and projects. */
 export function nodeRef(
   scope: Pick<ResolvedScope, 'tenant' | 'id' | 'accountId' | 'organizationId' | 'projectId'>,
 ): ScopeRef {

@@ -4,7 +4,7 @@ import type { AnyEntity, Entity, Fields, RowOf } from './entity.ts';
 import type { Changes } from './event.ts';
 import type { ResolvedScope } from './scope.ts';
 
-/** A pool or an open transaction of either driver. */
+/** A pool or an open transaction of either database driver. */
 export type Executor = PgDatabase<PgQueryResultHKT, Record<string, never>>;
 
 export interface Page<Row> {
@@ -34,7 +34,7 @@ type Values<E extends Entity<Fields>> = { [K in keyof RowOf<E>]?: RowOf<E>[K] | 
 
 /**
  * The database access of operations, bound to one resolved scope, so that no statement can omit the tenant filter.
- * Deleted, foreign and unknown rows are indistinguishable: NOT_FOUND.
+ * Deleted, foreign and unknown rows are indistinguishable: each results in NOT_FOUND.
  */
 export interface ScopedDb {
   readonly scope: ResolvedScope;
@@ -44,21 +44,21 @@ export interface ScopedDb {
     filters?: readonly (SQL | undefined)[],
   ): Promise<Page<RowOf<E>>>;
   get<E extends AnyEntity>(entity: E, id: string): Promise<RowOf<E>>;
-  /** The row with the named related rows; one statement for each name. */
+  /** Returns the row with the named related rows; uses one statement per name. */
   withRelations<E extends AnyEntity>(
     entity: E,
     row: RowOf<E>,
     names: readonly string[] | undefined,
   ): Promise<RowOf<E>>;
   insert<E extends AnyEntity>(entity: E, values: Values<E>): Promise<RowOf<E>>;
-  /** Updates only the fields of the patch; marks the mutation as unchanged if no value differs. */
+  /** Updates only the fields of the patch. Marks the mutation as unchanged if no value differs. */
   update<E extends AnyEntity>(
     entity: E,
     id: string,
     patch: Values<E>,
   ): Promise<{ row: RowOf<E>; changes: Changes }>;
-  /** Soft-deletes the row and returns it as it is afterwards. */
+  /** Soft-deletes the row, and returns it as it is afterwards. */
   remove<E extends AnyEntity>(entity: E, id: string): Promise<RowOf<E>>;
-  /** Rows of one relation for many rows, in one statement. */
+  /** Loads the rows of one relation for many rows, in one statement. */
   related(entity: AnyEntity, relation: string, ids: readonly string[]): Promise<Map<string, unknown>>;
 }

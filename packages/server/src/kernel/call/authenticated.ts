@@ -3,8 +3,9 @@ import type { Authentication, Principal } from '../context.ts';
 import type { NamedOperation } from '../operation.ts';
 
 /**
- * An operation that is not public needs a valid token and, for a session, its second factor. REST checks this before it
- * reads a body.
+ * Asserts that the caller has a valid token and, for a session, its second factor, unless the operation is public. REST
+ * calls this before it reads a body.
+ *
  * @throws IMPERSONATION_NOT_ALLOWED, UNAUTHENTICATED, MFA_REQUIRED
  */
 export function assertAuthenticated(op: NamedOperation, authentication: Authentication): void {
@@ -15,7 +16,7 @@ export function assertAuthenticated(op: NamedOperation, authentication: Authenti
   if (authentication.principal.mfaPending && !op.admits?.includes('pending-mfa')) throw fail('MFA_REQUIRED');
 }
 
-/** The caller; null for an anonymous call of a public operation. @throws as `assertAuthenticated` */
+/** Returns the caller; null for an anonymous call of a public operation. @throws like `assertAuthenticated` */
 export function authenticatedPrincipal(op: NamedOperation, authentication: Authentication): Principal | null {
   assertAuthenticated(op, authentication);
   return authentication.ok ? authentication.principal : null;

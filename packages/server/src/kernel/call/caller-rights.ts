@@ -13,8 +13,8 @@ export interface SubjectStatus {
   /** A service user, which can never own an organization. */
   readonly isService: boolean;
   /**
-   * The role of the membership in the organization of the scope, which may be the owner of the project. For a service user
-   * of an account: its role in the account.
+   * The role of the subject's membership in the scope's organization, which may be the project's owner. For a service
+   * user of an account, its role in the account.
    */
   readonly memberRoleId: string | null;
   readonly projectRoleIds: readonly string[];
@@ -27,14 +27,14 @@ export interface SubjectStatus {
 export interface CallerRights {
   readonly grants: Grants;
   readonly subject: SubjectStatus;
-  /** The role of a project-level key, which is the default role of keys that it creates. */
+  /** The role of the API key that calls in a project, which is the default role of keys that it creates. */
   readonly keyRoleId: string | null;
-  /** In another user's projectUser scope: the rights of the caller in the project. */
+  /** In the projectUser scope of another user: the caller's rights in the project. */
   readonly projectGrants?: Grants;
-  /** The organization lets this person in only through its own identity provider. */
+  /** Set if the organization admits this person only through its own identity provider. */
   readonly mustConnect?: true;
-  /** The caller asks about a granted scope of their project, and belongs to none of it. */
+  /** Set if the caller, as the project's owner, asks about a granted scope in which they have no role. */
   readonly asOwner?: true;
-  /** In a suspended organization: the grants without the suspension, for operations that admit suspended members. */
+  /** In a suspended organization, the grants as they were before, for operations that admit suspended members. */
   readonly beforeSuspension?: Grants | null;
 }

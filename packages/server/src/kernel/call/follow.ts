@@ -1,7 +1,7 @@
-/** A computation that yields every value that may be a promise, and gets the settled value back. */
+/** A computation that yields values that may be promises, and gets back the settled value of each. */
 export type Steps<T = unknown> = Generator<unknown, T, unknown>;
 
-/** Runs the steps synchronously until a yielded value is a promise; returns a promise only then. */
+/** Runs the steps synchronously until a yielded value is a promise. Returns a promise only in that case. */
 export function follow<T>(steps: Steps<T>, step: IteratorResult<unknown, T> = steps.next()): T | Promise<T> {
   while (!step.done) {
     const { value } = step;

@@ -15,39 +15,44 @@ import {
   type Stages,
 } from '../stages.ts';
 
-/** What a transport passes to a call besides its input, and reads besides its answer. */
+/** State that a transport and a call exchange in addition to input and output. */
 export interface TransportState {
-  /** Set by the call: the resolved scope, and which related rows the caller may see there. */
+  /** Set by the call: the resolved scope, and which related rows the caller may see in it. */
   scope?: ResolvedScope | undefined;
   relatedAccess?: RelatedAccess;
-  /** The transport selects the fields of the output schema itself, so the answer of a query is not copied. */
+  /**
+   * True if the transport itself selects the fields of the output schema, so that the output of a query need not be
+   * copied.
+   */
   readonly selectsFields?: boolean;
-  /** Relations that the transport will read; the call is refused first if the caller may not see their rows. */
+  /** Relations that the transport will read. The call is refused if the caller may not see their rows. */
   readonly relations?: readonly SelectedRelation[];
-  /** Whether the transport has counted the call in the rate class of its operation. */
+  /** Whether the transport has already counted the call in its operation's rate class. */
   readonly isCharged?: boolean;
 }
 
-/** One call on its way through the stages of `invoke`. */
+/** A call on its way through the stages of `invoke`. */
 export interface CallState {
   readonly stages: Stages;
   readonly op: NamedOperation;
   readonly call: Call;
   readonly transport: TransportState | undefined;
-  /** Parsed; `scope` is set if the call has one. */
+  /** The parsed input; `scope` is set if the call has one. */
   readonly input: CallInput;
   principal: Principal | null;
-  /** The scope of the call as requested; undefined for an operation without scope. */
+  /** The scope as requested; undefined for an operation without a scope. */
   readonly requestedScope: ScopeInput | undefined;
-  /** The rights from memory, for the first check if the operation may use them; else they are resolved. */
+  /**
+   * Rights from the cache, for the first check, if the operation may use cached rights; otherwise they are resolved.
+   */
   peeked: ScopeAndRights | null | undefined;
-  /** Checks the caller of an operation that waits. */
+  /** Checks the caller again in an operation that waits. */
   caller: CallerCheck | undefined;
-  /** The current rights of the caller; null without a scope. */
+  /** The caller's current rights; null without a scope. */
   resolved: ScopeAndRights | null;
-  /** The scope of the first check; it stays when the caller is checked again. */
+  /** The scope as resolved by the first check. It stays the same when the caller is checked again. */
   scope: ResolvedScope | undefined;
-  /** Whether the permission is decided without the row; if not, `assertRowPermitted` decides. */
+  /** Whether the permission could be decided without the target row; if not, `assertRowPermitted` decides later. */
   isDecided: boolean;
   readonly relatedAccess: RelatedAccess;
   /** The row that the path names. */
@@ -90,7 +95,7 @@ export function createCallState(
   return state;
 }
 
-/** The scope of the input; a pinned token may omit it if the operation allows that. */
+/** The scope of the input. A token that is limited to one scope may omit it if the operation allows that. */
 function requestedScopeOf(
   op: NamedOperation,
   principal: Principal,
@@ -111,7 +116,7 @@ function requestedScopeOf(
   return requested;
 }
 
-/** The rights of the caller of a check, if everything that the check needs is in memory; it then waits for nothing. */
+/** Returns the caller's rights if everything that the check needs is cached, so that the check does not wait. */
 function peekRights(
   stages: Stages,
   op: NamedOperation,
@@ -128,7 +133,7 @@ function peekRights(
 const scopedDbOf = ({ stages, scope, op, notes, principal, relatedAccess }: CallState, tx: Executor) =>
   scope && stages.scopedDb(tx, scope, op, notes, principal, relatedAccess);
 
-/** The id in the path; undefined if the path has none. */
+/** The target's id in the path; undefined if the path has none. */
 export const targetIdOf = ({ op, input }: CallState): string | undefined =>
   op.pathParameter && (input[op.pathParameter] as string);
 
@@ -142,10 +147,13 @@ export async function loadTarget(state: CallState, tx: Executor): Promise<void> 
   if (state.op.target && id) state.target = await scopedDbOf(state, tx)?.get(state.op.target, id);
 }
 
-/** The argument of `run` and `prepare`, in one literal without accessors: getters would create a hidden class per call. */
+/**
+ * Builds the argument of `run` and `prepare` as one literal without accessors: getters would create a hidden class per
+ * call.
+ */
 export function contextOf(state: CallState, prepared: unknown, tx: Executor | undefined): never {
   const { stages, input, call, principal, scope, target, notes } = state;
-  // Each operation declares the type of its own argument, and `Operation` has forgotten it.
+  // Each operation declares the type of its own argument, but `Operation` no longer contains that type.
   return {
     input,
     call,
@@ -167,6 +175,6 @@ export function contextOf(state: CallState, prepared: unknown, tx: Executor | un
   } as never;
 }
 
-/** The members of an answer that the output schema names; all of them if the transport selects fields itself. */
+/** Keeps only the members that the output schema names, unless the transport selects fields itself. */
 export const projected = (op: NamedOperation, value: unknown, selectsFields = false): unknown =>
   selectsFields || value instanceof BareReply ? value : projector(op.output)(value);

@@ -1,11 +1,11 @@
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 
-/* Parses and compares the addresses of callers and the networks that may call. */
+/* Parses and compares network addresses of callers, and the networks that may call. */
 
 type Family = 'ipv4' | 'ipv6';
 
 interface Network {
-  /** Canonical text, never IPv4-mapped. */
+  /** In canonical form, never IPv4-mapped. */
   readonly address: string;
   readonly bits: number;
   readonly family: Family;
@@ -16,7 +16,8 @@ export const familyOf = (address: string): Family => (isIPv4(address) ? 'ipv4' :
 
 /**
  * Parses a network in CIDR form or a single address; undefined for any other text. Bits after the prefix length are
- * ignored. A mapped network (`::ffff:10.0.0.0/104`) becomes the IPv4 network, 96 bits shorter. A zone is not allowed.
+ * ignored. A mapped network (`::ffff:10.0.0.0/104`) becomes an IPv4 network, with a prefix that is 96 bits shorter.
+ * Zones are refused.
  */
 export function parseNetwork(text: string): Network | undefined {
   const [base = '', length, ...rest] = text.split('/');
@@ -31,8 +32,8 @@ export function parseNetwork(text: string): Network | undefined {
 }
 
 /**
- * Whether an address, in canonical text, is in one of the networks. An IPv4 address is only in IPv4 networks: `::/0` is all
- * of IPv6, although BlockList would also count mapped IPv4 addresses.
+ * Whether an address in canonical form is in one of the networks. An IPv4 address can only be in IPv4 networks: `::/0`
+ * means all of IPv6, although BlockList would also match mapped IPv4 addresses.
  */
 export function covers(cidrs: readonly string[], address: string): boolean {
   const family = familyOf(address);
@@ -45,8 +46,8 @@ export function covers(cidrs: readonly string[], address: string): boolean {
 }
 
 /**
- * Whether the networks together contain every address of a network, all in CIDR form: two halves cover the whole. As in
- * `covers`, IPv4 and IPv6 never cover each other.
+ * Whether the networks together contain every address of a network; for example, two halves contain the whole. As in
+ * `covers`, IPv4 and IPv6 networks never contain each other.
  */
 export function liesWithin(cidr: string, cidrs: readonly string[]): boolean {
   const inner = parseNetwork(cidr);
@@ -86,28 +87,34 @@ function groupsOf(address: string): string[] {
 
 const mappedPrefix = '::ffff:';
 
-/** The address in the text form of RFC 5952, IPv4-mapped as IPv4; undefined for any other text. */
+/**
+ * Converts an address to the text form of RFC 5952, and an IPv4-mapped address to IPv4; undefined for any other text.
+ */
 export function canonicalAddress(address: string): string | undefined {
   if (isIPv4(address)) return address;
   if (!isIPv6(address)) return undefined;
-  // First, because a dual-stack socket reports IPv4 callers in this form.
+  // Checked first, because a dual-stack socket reports IPv4 callers in this form.
   if (address.startsWith(mappedPrefix) && isIP(address.slice(mappedPrefix.length)) === 4) {
     return address.slice(mappedPrefix.length);
   }
   const [unzoned = ''] = address.split('%');
   const text = new URL(`http://[${unzoned}]`).hostname.slice(1, -1);
   const groups = text.startsWith(mappedPrefix) ? text.slice(mappedPrefix.length).split(':') : [];
-  // Only a mapped address has two groups after the prefix; `::ffff:1` and `::ffff:1:2:3` have not.
+  // Only a mapped address has exactly two groups after the prefix, unlike `::ffff:1` and `::ffff:1:2:3`.
   if (groups.length !== 2) return text;
   const [high = 0, low = 0] = groups.map((group) => parseInt(group, 16));
   return [high >> 8, high & 255, low >> 8, low & 255].join('.');
 }
 
-/** The network by which limits count (conventions §10): an IPv4 address, or the /64 of an IPv6 one, in canonical text. */
+/**
+ * The network by which limits count (conventions §10): an IPv4 address, or the /64 network of an IPv6 address, in
+ * canonical form.
+ */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address;
   const prefix = groupsOf(address).slice(0, 4);
-  // The 64 zero bits at the end are the longest run of zeros, so `::` replaces them and the zero groups before them.
+  // The 64 zero bits at the end are the longest run of zeros, so `::` replaces them together with the zero groups
+  // before them.
   while (prefix.at(-1) === '0') prefix.pop();
   return `${prefix.join(':')}::/64`;
 }

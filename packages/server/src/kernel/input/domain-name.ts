@@ -3,7 +3,7 @@ import { parse } from 'tldts';
 import { z } from 'zod';
 import { refusal } from './values.ts';
 
-/** With the label of a record in front of it, a name has 253 characters at most. */
+/** Together with the label of a DNS record in front of it, a name must not exceed 253 characters. */
 const MAX_LENGTH = 240;
 
 // Letters of any script, but no character that the URL parser in domainToASCII interprets (`/`, `:`, `%`, `[` …).
@@ -11,7 +11,10 @@ const typedDomain = /^[\p{L}\p{M}\p{N}.-]+$/u;
 const asciiDomain =
   /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** How customers register names directly below the domain: as a public list says, by the default rule, or not at all. */
+/**
+ * Whether customers register names directly below the domain: because a public list says so, by the default rule, or
+ * not at all (undefined).
+ */
 export function publicSuffix(domain: string): 'listed' | 'default' | undefined {
   const { publicSuffix: suffix, isIcann, isPrivate } = parse(domain, { allowPrivateDomains: true });
   if (suffix !== domain) return undefined;
@@ -19,8 +22,8 @@ export function publicSuffix(domain: string): 'listed' | 'default' | undefined {
 }
 
 /**
- * A domain in canonical form, as the domains of addresses: lower case, A-labels. A public suffix (`com`, `github.io`) is
- * refused, because it belongs to all its customers.
+ * A domain in the canonical form of address domains: lower case, with A-labels. A public suffix (`com`, `github.io`) is
+ * refused, because it belongs to all its customers together.
  */
 export const domainName = z
   .string()

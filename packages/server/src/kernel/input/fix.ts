@@ -1,6 +1,6 @@
 import { nearest } from './nearest.ts';
 
-/** What one field of the input accepts: an imperative sentence without the path of the field. */
+/** A hint about the values that one field accepts: an imperative sentence without the field's path. */
 export interface Hint {
   readonly path: string;
   readonly hint: string;
@@ -8,11 +8,14 @@ export interface Hint {
 
 const MAX_CHARACTERS = 300;
 
-/** The `fix` of a refused input; undefined without hints. Its length is limited, and it contains no value of the caller. */
+/**
+ * The `fix` of a refused input; undefined without hints. Its length is limited, and it contains no value from the
+ * caller.
+ */
 export function fixOf(hints: readonly Hint[], details: number): string | undefined {
   const [first] = hints;
   if (!first) return undefined;
-  // With several faults, each hint must name its field.
+  // If there are several faults, each hint must name its field.
   const sentences =
     details === 1 ? [sentence(first.hint)] : hints.map(({ path, hint }) => `${path}: ${hint}.`);
   let fix = '';
@@ -25,9 +28,7 @@ export function fixOf(hints: readonly Hint[], details: number): string | undefin
 
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
-/**
- * Lists the allowed values, or as many as fit; in that case the one nearest to the given value comes first.
- */
+/** Lists the allowed values, or as many as fit; then the value most similar to the given one comes first. */
 export function useOneOf(allowed: readonly string[], given?: unknown): string {
   if (allowed.join(', ').length <= MAX_CHARACTERS) return `use one of: ${allowed.join(', ')}`;
   const near = typeof given === 'string' ? nearest(given, allowed) : undefined;

@@ -4,14 +4,14 @@ import { text, uuid } from './values.ts';
 
 /* Input and output schemas that many operations share (conventions §7). */
 
-/** `a,b` in a query, a list in GraphQL; each id once. */
+/** Ids as `a,b` in a query string or as a list in GraphQL. Duplicates are removed. */
 const idList = z.array(uuid).max(100);
 
 const SortOrder = z
   .enum(['ASC', 'DESC'])
   .meta({ id: 'SortOrder', description: 'Ascending (smallest or earliest first) or descending.' });
 
-/** `search`, `tagIds` and `relations` exist only for nouns that have them; otherwise they are undefined. */
+/** `search`, `tagIds` and `relations` are undefined for nouns that do not have them. */
 interface PagingShape extends z.ZodRawShape {
   page: z.ZodOptional<z.ZodInt>;
   limit: z.ZodDefault<z.ZodInt>;
@@ -26,7 +26,7 @@ interface PagingShape extends z.ZodRawShape {
 
 const nouns = new WeakMap<object, AnyEntity>();
 
-/** The entity whose relations an input may name; undefined if it may name none. */
+/** The entity whose relations an input may name; undefined if the input has no `relations`. */
 export const nounOfRelations = (input: z.ZodRawShape): AnyEntity | undefined =>
   input['relations'] && nouns.get(input['relations']);
 
@@ -86,7 +86,7 @@ export function paging(entity: AnyEntity): PagingShape {
 
 const pages = new Map<string, z.ZodType>();
 
-/** `{items, totalCount, hasNextPage, nextCursor}` of a noun. */
+/** The schema of a page: `{items, totalCount, hasNextPage, nextCursor}` of a noun. */
 export function pageOf<F extends Fields>(entity: Entity<F>) {
   const page = z
     .object({

@@ -1,4 +1,7 @@
-/** https, or this machine, for tests and trials. Compared to the letter with the `issuer` of the provider. */
+/**
+ * Whether a text can be an issuer: an https URL, or http on this machine for tests and trials. It is stored as given,
+ * because it must equal the provider's `issuer` exactly.
+ */
 export function isIssuer(given: string): boolean {
   if (!/^(https:\/\/|http:\/\/(127\.0\.0\.1|\[::1\]|localhost)([:/]|$))/.test(given)) return false;
   if (!URL.canParse(given)) return false;

@@ -1,7 +1,10 @@
-/** The edit distance up to which a word of this length counts as a typing error. */
+/** Up to which edit distance a word of this length counts as a typing error. */
 const maxDistance = (length: number): number => (length < 4 ? 1 : length < 20 ? 2 : 3);
 
-/** The word that the caller most likely meant, or undefined if none is similar. Long words are not compared. */
+/**
+ * Returns the word that the caller most likely meant; undefined if none is similar. Words over 128 characters are not
+ * compared.
+ */
 export function nearest(
   word: string,
   words: Iterable<string>,
@@ -20,7 +23,9 @@ export function nearest(
   return match;
 }
 
-/** The number of letters to insert, remove, replace or swap with a neighbour (optimal string alignment). */
+/**
+ * The edit distance: how many letters to insert, remove, replace or swap with a neighbor (optimal string alignment).
+ */
 function distanceOf(from: string, to: string): number {
   let [before, row]: [number[], number[]] = [[], Array.from({ length: to.length + 1 }, (_, at) => at)];
   for (let i = 1; i <= from.length; i++) {

@@ -2,13 +2,13 @@ import type { z } from 'zod';
 import { detailMessages, fail, type Detail, type DetailCode } from '../../errors.ts';
 import { fixOf, sendOneOf, useOneOf } from './fix.ts';
 
-/** How many details an answer carries at most (conventions §2). */
+/** The maximum number of details in an error (conventions §2). */
 const maxDetails = 20;
 
-// A path contains field names of the caller: a name of a megabyte must not be echoed.
+// A path contains field names from the caller, and a name of a megabyte must not be echoed.
 const maxSegmentLength = 64;
 
-/** Parses the input. The schema must be synchronous. @throws VALIDATION_ERROR with one detail per fault, in field order */
+/** Parses input with a synchronous schema. @throws VALIDATION_ERROR with one detail per fault, in field order */
 export function parseInput<S extends z.ZodType>(schema: S, raw: unknown): z.output<S> {
   const result = schema.safeParse(raw, { reportInput: true });
   if (result.success) return result.data;
@@ -25,8 +25,8 @@ interface Fault extends Detail {
 }
 
 /**
- * Converts zod issues to faults: at most 20, in the order of the issues, without values.
- * The parse must use `reportInput: true`: without it, a missing field is indistinguishable from a wrong one.
+ * Converts zod issues to faults: at most 20, in the order of the issues, without values. The parse must use
+ * `reportInput: true`; otherwise a missing field looks like an invalid one.
  */
 export function faultsOf(issues: readonly z.core.$ZodIssue[]): Fault[] {
   const faults = new Map<string, Fault>();
@@ -47,7 +47,7 @@ function* eachFault(issues: readonly z.core.$ZodIssue[], parents: readonly Prope
       if (kinds) yield { path: dotted(path), code: 'type', hint: sendOneOf(kinds) };
       else yield* eachFault(closestOption(issue.errors), path);
     } else if (issue.code === 'invalid_key' || issue.code === 'invalid_element') {
-      // The inner issues are about the key or element, which has the same path.
+      // The inner issues are about the key or element itself, so they get the same path.
       yield* eachFault(issue.issues, path);
     } else {
       const code = codeOf(issue);
@@ -56,7 +56,7 @@ function* eachFault(issues: readonly z.core.$ZodIssue[], parents: readonly Prope
   }
 }
 
-/** The types that the options of a union expect, if the input has none of them; else null. */
+/** The types that the options of a union expect, if the input has none of them; otherwise null. */
 function kindsOf({ errors }: z.core.$ZodIssueInvalidUnion): string[] | null {
   const kinds = errors.map((issues) => issues.find(isTypeMismatch)?.expected);
   return kinds.every((kind) => kind !== undefined) ? kinds : null;
@@ -91,7 +91,7 @@ type PlainIssue = Exclude<
 >;
 
 function codeOf(issue: PlainIssue): DetailCode {
-  // Any kind of schema reports a missing field; only custom checks never see undefined.
+  // Any schema may report a missing field, except custom checks, which never see undefined.
   if (issue.code !== 'custom' && issue.input === undefined) return 'required';
   switch (issue.code) {
     case 'invalid_type':
@@ -114,12 +114,14 @@ function codeOf(issue: PlainIssue): DetailCode {
   }
 }
 
-/** Numbers and dates are too small or too big; values with a length are too short or too long. */
+/** Whether a value of this type can be too small or too big. Values with a length are too short or too long instead. */
 function isMeasured(origin: string): boolean {
   return origin === 'number' || origin === 'int' || origin === 'bigint' || origin === 'date';
 }
 
-/** A union without option errors is a discriminated one whose discriminator is missing or unknown, or an ambiguous xor. */
+/**
+ * The code for a union issue without option errors: the discriminator is missing or unknown, or an xor is ambiguous.
+ */
 function discriminatorCode(issue: z.core.$ZodIssueInvalidUnion): DetailCode {
   const discriminator = 'discriminator' in issue ? issue.discriminator : undefined;
   if (typeof discriminator !== 'string') return 'format';
@@ -129,8 +131,8 @@ function discriminatorCode(issue: z.core.$ZodIssueInvalidUnion): DetailCode {
 }
 
 /**
- * The option of a union that the caller most likely meant: the one whose type matches, then the one with the deepest
- * issue, then the one with the fewest issues; the first of equals.
+ * Returns the issues of the union option that the caller most likely meant: an option whose type matches, then the one
+ * with the deepest issue, then the one with the fewest issues, then the first.
  */
 function closestOption(options: readonly z.core.$ZodIssue[][]): readonly z.core.$ZodIssue[] {
   const rank = (issues: readonly z.core.$ZodIssue[]) => {
@@ -148,7 +150,7 @@ function isDetailCode(code: unknown): code is DetailCode {
   return typeof code === 'string' && Object.hasOwn(detailMessages, code);
 }
 
-/** A path as details have it, with long names cut. */
+/** Formats a path for details, with long names shortened. */
 export function dotted(path: readonly PropertyKey[]): string {
   return path
     .map((segment) => {

@@ -1,19 +1,19 @@
+/*
+ * Zod schemas for the kinds of values in conventions §8. Each converts input to the canonical form in which it is
+ * stored, compared and returned, so features need not normalise values themselves. Every schema can be rendered with
+ * `z.toJSONSchema(schema, { io: 'input' })`; a refusal has its detail code (errors §3) in `params.code`.
+ *
+ * @example z.strictObject({ name: text(1, 255), email, metadata: metadata.optional() })
+ */
+
 import { inexactCode, isInexact } from '@doorward/decision/inexact';
 import { domainToASCII } from 'node:url';
 import { z } from 'zod';
 import type { DetailCode } from '../../errors.ts';
 
 /**
- * Zod schemas for the kinds of values of conventions §8. Each converts input to the canonical form that is stored, compared
- * and answered, so no feature normalises values itself. Every schema renders with
- * `z.toJSONSchema(schema, { io: 'input' })`; a refusal has its detail code (errors §3) in `params.code`.
- *
- * @example z.strictObject({ name: text(1, 255), email, metadata: metadata.optional() })
- */
-
-/**
- * An issue that `parseInput` reports with exactly this detail code; `path` is relative to the checked value. `hint`: what to send
- * in its place.
+ * An issue that `parseInput` reports with exactly this detail code. `path` is relative to the checked value, and `hint`
+ * says what to send instead.
  */
 export function refusal(code: DetailCode, input: unknown, path: PropertyKey[] = [], hint?: string) {
   return { code: 'custom' as const, params: { code, hint }, message: code, input, path };
@@ -24,7 +24,7 @@ export const uuid = z.guid().toLowerCase();
 
 const rfc3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.\d{1,3})?(?:Z|[+-](\d\d):(\d\d))$/;
 
-/** An instant; undefined for a text that is not RFC 3339 with zone, or not a real date in the years 1 to 9999. */
+/** Parses a time; undefined unless it is RFC 3339 with a time zone and a real date in the years 1 to 9999. */
 function parseInstant(typed: string): Date | undefined {
   // RFC 3339 §5.6 allows `t` and `z`; Date.parse does not.
   const iso = typed.toUpperCase();
@@ -39,18 +39,19 @@ function parseInstant(typed: string): Date | undefined {
   // Neither Date nor PostgreSQL can represent a leap second (:60); 24:00 is ISO 8601, not RFC 3339.
   if (hour > 23 || minute > 59 || second > 59 || zoneHour > 23 || zoneMinute > 59) return undefined;
   const instant = new Date(iso);
-  // An offset can move a date to year 0, which PostgreSQL cannot store, or to year 10000, which RFC 3339 cannot express.
+  // An offset can move a date to year 0, which PostgreSQL cannot store, or to year 10000, which RFC 3339 cannot
+  // express.
   const utcYear = instant.getUTCFullYear();
   return utcYear >= 1 && utcYear <= 9999 ? instant : undefined;
 }
 
-/** A name for addresses: lower-case words with single hyphens between them. */
+/** A name for use in URLs: lower-case words separated by single hyphens. */
 export const slug = z
   .string()
   .max(63)
   .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/);
 
-/** RFC 3339 with time and zone and at most 3 fraction digits → Date; impossible dates are refused. */
+/** RFC 3339 with time, zone and at most 3 fraction digits, converted to a Date. Impossible dates are refused. */
 export const isoInput = z
   .string()
   .meta({ format: 'date-time' })
@@ -61,21 +62,22 @@ export const isoInput = z
     return z.NEVER;
   });
 
-/** An instant in an answer; its JSON form (UTC, `Z`, 3 digits) is what Date.toJSON writes. */
+/** A time in an output. Date.toJSON writes it in UTC, with `Z` and 3 digits. */
 export const iso = z.date();
 
-/** An object with any JSON members; they come from parsed JSON, so they need no check. */
+/** An object with arbitrary JSON members. They come from parsed JSON, so they are not checked. */
 export const jsonObject = z.record(z.string(), z.unknown() as z.ZodType<Json, Json>);
 
-/** The argument of `override` of z.toJSONSchema. */
+/** The argument of z.toJSONSchema's `override`. */
 interface OverrideContext {
   readonly zodSchema: z.core.$ZodTypes;
   readonly jsonSchema: z.core.JSONSchema.BaseSchema;
 }
 
 /**
- * The `override` for z.toJSONSchema, with `unrepresentable: 'any'`: a date is a date-time string. Redundant keywords are
- * removed: the bounds of safe integers, the pattern of a UUID beside its format, and string names of members.
+ * The `override` for z.toJSONSchema with `unrepresentable: 'any'`. Renders dates as date-time strings, and removes
+ * redundant keywords: the bounds of safe integers, the pattern of a UUID in addition to its format, and `propertyNames`
+ * for plain strings.
  */
 export function jsonSchemaOverride({ zodSchema, jsonSchema }: OverrideContext): void {
   if (zodSchema._zod.def.type === 'date') Object.assign(jsonSchema, { type: 'string', format: 'date-time' });
@@ -83,17 +85,17 @@ export function jsonSchemaOverride({ zodSchema, jsonSchema }: OverrideContext): 
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
   if (jsonSchema.format === 'uuid') delete jsonSchema.pattern;
   if (isAnyString(jsonSchema.propertyNames)) delete jsonSchema.propertyNames;
-  // Examples show the input; zod drops them from schemas that transform it.
+  // Examples show the input. Zod drops them from schemas that transform it, so they are added here.
   const { examples } = (z.globalRegistry.get(zodSchema) ?? {}) as { readonly examples?: unknown[] };
   if (examples !== undefined) jsonSchema['examples'] = examples;
 }
 
 const isAnyString = (schema: unknown): boolean => JSON.stringify(schema) === '{"type":"string"}';
 
-/** The options for rendering any schema of Doorward; add `io`. */
+/** Options for rendering any schema of Doorward; add `io`. */
 export const jsonSchemaOptions = { unrepresentable: 'any', override: jsonSchemaOverride } as const;
 
-// PostgreSQL refuses NUL and lone surrogates; other control characters are refused because terminals interpret them.
+// PostgreSQL refuses NUL and lone surrogates. Other control characters are refused because terminals interpret them.
 const brokenText = /[\p{Cc}\p{Cs}]/u;
 const brokenMultiline = /(?![\n\t])[\p{Cc}\p{Cs}]/u;
 
@@ -103,13 +105,13 @@ function countCodePoints(value: string): number {
   return count;
 }
 
-// More than ten marks on one letter are rare in any script.
+// More than ten marks on one letter are rare in any script, so 30 are allowed.
 const longMarkRun = /\p{M}{31}/u;
 
 /**
- * Why a text of at most `max` code points must not be normalised; undefined if it may be. Normalisation sorts each run of
- * combining marks in quadratic time, so a megabyte of marks would block the process for minutes. The length and the runs
- * are therefore limited first, to a small multiple of what any script needs.
+ * Returns why a text of at most `max` code points must not be normalised; undefined if it may be. Normalisation sorts
+ * each run of combining marks in quadratic time, so a megabyte of marks would block the process for minutes. The length
+ * and the runs are therefore checked first, with limits of a small multiple of what any script needs.
  */
 export function normalizationFault(typed: string, max: number): 'too_long' | 'format' | undefined {
   if (typed.length > 4 * max) return 'too_long';
@@ -117,8 +119,8 @@ export function normalizationFault(typed: string, max: number): 'too_long' | 'fo
 }
 
 /**
- * Text of `min` to `max` Unicode code points, counted after NFC and trimming. No lone surrogates and no control characters,
- * except `\n` and `\t` with `multiline`. Detail codes: too_short, too_long, format.
+ * Text of `min` to `max` Unicode code points, counted after NFC normalisation and trimming. Lone surrogates and control
+ * characters are refused, except newline and tab with `multiline`. Detail codes: too_short, too_long, format.
  */
 export function text(
   min: number,
@@ -136,7 +138,7 @@ export function text(
       }
       const value = payload.value.normalize('NFC').trim();
       payload.value = value;
-      // A code point has at most two UTF-16 units, so a longer text needs no count.
+      // A code point has at most two UTF-16 units, so a longer text is too long without counting.
       const length = value.length > 2 * max ? value.length : countCodePoints(value);
       if (length < min) payload.issues.push(refusal('too_short', value));
       else if (length > max) payload.issues.push(refusal('too_long', value));
@@ -145,27 +147,26 @@ export function text(
     .meta({ ...(min > 0 && { minLength: min }), maxLength: max });
 }
 
-/**
- * The name of a row, which can be a key of a policy document. So it is not `__proto__`: no JSON body may have such a key.
- */
+/** The name of a row, which can be a key in a policy document. `__proto__` is refused, as in every JSON body. */
 export const rowName = text(1, 255).check((payload) => {
   if (payload.value === '__proto__') payload.issues.push(refusal('not_allowed', payload.value));
 });
 
 const emailMaxLength = 254;
-// Without the specials of RFC 5322: `a,b@example.org` in a mail header would be two addresses.
-// Nor text that a mail header would decode (`=?utf-8?q?…?=`, RFC 2047), or that a mail program would read as an option (`-`).
+// Excludes the special characters of RFC 5322: in a mail header, `a,b@example.org` would be two addresses. Also
+// excludes text that a mail header would decode (`=?utf-8?q?…?=`, RFC 2047), or that a mail program would read as an
+// option (`-`).
 const emailLocalPart = /^(?!-)(?!.*=\?)[^\s\p{C}"(),:;<>@[\]\\]+$/u;
 // Letters of any script, but no character that the URL parser in domainToASCII interprets (`/`, `:`, `%`, `[` …).
 const emailDomain = /^[\p{L}\p{M}\p{N}.\u3002\uFF0E\uFF61-]+$/u;
 const asciiDomain =
   /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** The canonical form of an address, or the detail code for an invalid one. Idempotent. */
+/** Returns the canonical form of an address, or the detail code of an invalid one. Idempotent. */
 function canonicalEmail(typed: string): { canonical: string } | { refused: DetailCode } {
   const fault = normalizationFault(typed, emailMaxLength);
   if (fault) return { refused: fault };
-  // Lower-casing can create a sequence that composes, hence NFC again.
+  // Lower-casing can create a sequence that composes, so NFC is applied again.
   const address = typed.normalize('NFC').trim().toLowerCase().normalize('NFC');
   if (address.length > emailMaxLength) return { refused: 'too_long' };
   const at = address.indexOf('@');
@@ -179,8 +180,8 @@ function canonicalEmail(typed: string): { canonical: string } | { refused: Detai
 }
 
 /**
- * An e-mail address in canonical form: lower case, domain as A-label, at most 254 characters.
- * `localhost` is valid here; code that knows the configuration refuses it in production.
+ * An e-mail address in canonical form: lower case, with the domain as A-labels, at most 254 characters. `localhost` is
+ * valid here; code that knows the configuration refuses it in production.
  */
 export const email = z
   .string()
@@ -211,10 +212,10 @@ function isPlainUrl(typed: string): boolean {
   return !authority.includes('@');
 }
 
-/** An absolute http or https URL, at most 2048 characters, without credentials and fragment; stored as typed. */
+/** An absolute http or https URL of at most 2048 characters, without credentials and fragment; stored as typed. */
 export const url = urlSchema(/^https?:\/\/[^/?]/i);
 
-/** Like `url`, https only. */
+/** Like `url`, but https only. */
 export const httpsUrl = urlSchema(/^https:\/\/[^/?]/i);
 
 /** A JSON value. */
@@ -234,7 +235,10 @@ function isPlainObject(value: object): boolean {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** The first broken rule at or below `value`, with its path; undefined if there is none. The depth of the root is 1. */
+/**
+ * Returns the first violation at or below `value`, with its path; undefined if there is none. The depth of the root is
+ * 1.
+ */
 function metadataFault(
   value: unknown,
   depth: number,
@@ -243,7 +247,7 @@ function metadataFault(
   if (value === null || typeof value === 'boolean') return undefined;
   if (typeof value === 'number') {
     if (!Number.isFinite(value)) return { code: 'type', path: [] };
-    // It was rounded when the body was parsed: what would be stored is not what was sent (RFC 8259 §6).
+    // The number was already rounded by parsing, so the stored value would differ from the one sent (RFC 8259 §6).
     return isInexact(value) ? { code: inexactCode(value), path: [] } : undefined;
   }
   // PostgreSQL's jsonb refuses exactly NUL and lone surrogates.
@@ -254,7 +258,7 @@ function metadataFault(
   if (!isArray && !isPlainObject(value)) return { code: 'type', path: [] };
   for (const [key, child] of Object.entries(value)) {
     if (!isArray) {
-      // A bad key is reported at its object: it may contain anything, so it is not echoed.
+      // An invalid key is reported at its object and not echoed, because it may contain anything.
       if (!metadataKey.test(key) || forbiddenKeys.has(key)) return { code: 'format', path: [] };
       if (++walk.keys > metadataLimits.keys) return { code: 'too_long', path: [] };
     }
@@ -265,11 +269,11 @@ function metadataFault(
 }
 
 /**
- * A JSON object of at most 8 KiB and 64 keys (too_long), at most 5 levels of objects and arrays (too_deep), whose keys match
- * the pattern and do not name a prototype (format). Integers beyond ±(2^53 - 1) are refused (too_big, too_small); as text
- * they keep all digits.
+ * A JSON object of at most 8 KiB and 64 keys (too_long), at most 5 levels of objects and arrays (too_deep), with keys
+ * that match the pattern and do not name a prototype (format). Integers beyond ±(2^53 - 1) are refused (too_big,
+ * too_small), because only as text do they keep all digits.
  *
- * Built on `unknown`, because z.record silently drops an own `__proto__` key, which must be refused.
+ * Based on `unknown`, because z.record silently drops an own `__proto__` key, which must be refused.
  */
 export const metadata = z
   .unknown()

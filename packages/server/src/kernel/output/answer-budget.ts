@@ -1,35 +1,40 @@
 import { fail, type DoorwardError } from '../../errors.ts';
 
 /**
- * Limits the answer to one HTTP request: each row can have a hundred related rows, and each of these a hundred more. A row
- * counts each time it occurs in the answer.
+ * Limits the response to one HTTP request: each row can have a hundred related rows, and each of these a hundred more.
+ * A row counts each time it occurs in the response.
  *
- * After a limit is exceeded, every later call throws the same error, so that nothing else is read.
+ * Once a limit is exceeded, every later call throws the same error, so that nothing else is read.
  */
 export interface AnswerBudget {
-  /** The number of related rows that the answer may still have. */
+  /** How many related rows the response may still contain. */
   readonly rows: number;
-  /** The bytes of related rows that may still be read, in the text form of the database. */
+  /** How many bytes of related rows may still be read, in the database's text form. */
   readonly readable: number;
-  /** Whether the answer must be measured before it is sent: it has a related row, or its operation asked for it. */
+  /**
+   * Whether the response must be measured before it is sent, because it has a related row or its operation called
+   * `measure`.
+   */
   readonly isMeasured: boolean;
-  /** For an answer that repeats its input more often than the limits of the input bound. */
+  /** Requests a measurement, for a response that may repeat its input more often than the input's limits suggest. */
   measure(): void;
   /** @throws QUERY_TOO_COMPLEX */
   takeRows(count: number): void;
   /** @throws QUERY_TOO_COMPLEX */
   takeReadable(bytes: number): void;
-  /** The bytes of JSON that the answer may still have. */
+  /** How many bytes of JSON the response may still contain. */
   readonly bytes: number;
   /** @throws QUERY_TOO_COMPLEX */
   takeBytes(bytes: number): void;
-  /** @throws QUERY_TOO_COMPLEX if a limit was exceeded before */
+  /** @throws QUERY_TOO_COMPLEX if a limit has been exceeded */
   assertNotExceeded(): void;
 }
 
 const MAX_ROWS = 20_000;
 const MAX_BYTES = 8 * 1024 * 1024;
-/** The text form of a row in the database doubles quotes and adds spaces, so it is up to twice as long as the JSON. */
+/**
+ * In the database's text form a row has doubled quotes and additional spaces, so it is up to twice as long as its JSON.
+ */
 const MAX_READABLE = 2 * MAX_BYTES;
 
 export function createAnswerBudget(): AnswerBudget {

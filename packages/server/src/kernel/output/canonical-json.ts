@@ -1,18 +1,22 @@
 /**
- * JSON Canonicalization Scheme (RFC 8785): members sorted by UTF-16 code units, ECMAScript number form.
+ * Writes a value by the JSON Canonicalization Scheme (RFC 8785): members sorted by UTF-16 code units, numbers as in
+ * ECMAScript.
  *
- * JavaScript objects keep the order in which members are set, so `JSON.stringify` can write a sorted copy, which takes half
- * the time of writing member by member. Only some names do not keep the order.
+ * JavaScript objects keep the order in which members are set, so `JSON.stringify` of a sorted copy is enough; that
+ * takes half the time of writing member by member. Objects with names that do not keep the order are written member by
+ * member.
  */
 export function canonicalJson(value: unknown): string {
   const copy = sorted(value ?? null);
   return copy === undefined ? serialize(value) : JSON.stringify(copy);
 }
 
-/** Names that may not keep the order: array indexes always come first, and `__proto__` sets no member. */
+/**
+ * Whether a member of this name may lose its position: array indexes always come first, and `__proto__` sets no member.
+ */
 const losesOrder = (name: string): boolean => (name >= '0' && name < ':') || name === '__proto__';
 
-/** A copy with sorted members; undefined if an object has a name that does not keep the order. */
+/** Returns a copy with sorted members; undefined if an object has a name that does not keep the order. */
 function sorted(value: unknown): unknown {
   if (value === null || typeof value !== 'object' || value instanceof Date) return value;
   if (Array.isArray(value)) return sortedItems(value);
@@ -32,7 +36,7 @@ function sortedItems(values: readonly unknown[]): unknown[] | undefined {
   return to.includes(undefined) ? undefined : to;
 }
 
-/** By UTF-16 code units, as `<` and the default `sort` compare. Most objects are sorted already. */
+/** Sorts by UTF-16 code units, like `<` and the default `sort`. Most objects are sorted already. */
 function sortedNames(names: string[]): string[] {
   const isSorted = names.every((name, index) => index === 0 || (names[index - 1] as string) < name);
   return isSorted ? names : names.sort();

@@ -6,7 +6,7 @@ export interface ExampleIds {
   readonly project: string;
 }
 
-/** Ids that no installation has. If the process created demo data, its ids replace them. */
+/** Ids that no installation has. Examples use the ids of demo data instead if the process has created any. */
 export const madeUpIds: ExampleIds = {
   account: '0190b6f0-0000-7000-8000-000000000001',
   organization: '0190b6f0-0000-7000-8000-000000000002',

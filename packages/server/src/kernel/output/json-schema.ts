@@ -21,34 +21,34 @@ export interface JsonSchema {
   readonly additionalProperties?: boolean | JsonSchema;
   readonly default?: unknown;
   readonly description?: string;
-  /** Only REST takes it: GraphQL selects nested fields instead. */
+  /** Only REST accepts this member; GraphQL selects nested fields instead. */
   readonly restOnly?: boolean;
   readonly [keyword: string]: unknown;
 }
 
 export interface OperationSchemas {
-  /** An object schema: path, query and body members together. */
+  /** An object schema with the members of path, query and body together. */
   readonly input: JsonSchema;
   readonly output: JsonSchema;
-  /** Success answers of REST by status, without the envelope. */
+  /** Successful REST responses by status, without the envelope. */
   readonly answers: Readonly<Record<number, JsonSchema>>;
-  /** The answer to `dryRun: true`, without the envelope; the status is 200. */
+  /** The response to `dryRun: true`, without the envelope. Its status is 200. */
   readonly dryRun?: JsonSchema;
-  /** Answers to a form, if they differ. */
+  /** Responses to a form, if they differ. */
   readonly formSuccess?: JsonSchema;
   readonly formFailure?: JsonSchema;
 }
 
 export interface Schemas {
   readonly of: (op: NamedOperation) => OperationSchemas;
-  /** Definitions by name, separate for inputs and outputs because a schema may render differently in the two. */
+  /** Definitions by name, separate for inputs and outputs, because a schema may render differently as each. */
   readonly inputs: Readonly<Record<string, JsonSchema>>;
   readonly outputs: Readonly<Record<string, JsonSchema>>;
 }
 
 type Members = Record<string, JsonSchema>;
 
-/** Renders all schemas as members of one object, so that a shared schema is rendered once and a name is unique. */
+/** Renders all schemas as members of one object, so that a shared schema is rendered once and names are unique. */
 function render(all: Record<string, z.ZodType>, io: 'input' | 'output') {
   const json = z.toJSONSchema(z.object(all), { ...jsonSchemaOptions, io });
   const { properties = {}, $defs = {} } = json as { readonly properties?: Members; readonly $defs?: Members };
@@ -93,5 +93,5 @@ export function schemasOf(operations: readonly NamedOperation[]): Schemas {
   };
 }
 
-/** The name under which a schema is a definition; undefined for anonymous ones. */
+/** The name under which a schema is a definition; undefined for an anonymous schema. */
 export const definitionName = (schema: JsonSchema): string | undefined => schema.$ref?.split('/').at(-1);

@@ -15,8 +15,8 @@ const compiled = new WeakMap<z.ZodType, Projector>();
 
 /**
  * Returns the projector of an output schema, which is the allow-list of responses: it copies exactly the members that
- * the schema names, at every depth. It doesn't validate (tests do, with the schema), so it costs a few property reads.
- * Dates become ISO 8601 text, as in JSON.
+ * the schema names, at every depth. It doesn't validate (tests do, with the schema), so it costs only a few property
+ * reads. Dates become ISO 8601 text, as in JSON.
  */
 export function projector(schema: z.ZodType): Projector {
   const existing = compiled.get(schema);
@@ -48,7 +48,8 @@ function build(schema: z.ZodType): Projector {
 }
 
 function objectProjector(shape: Record<string, z.ZodType>): Projector {
-  // Children are compiled at first use: a getter of the shape may refer to an entity that is not loaded yet.
+  // Child projectors are compiled at first use, because a getter of the shape may refer to an entity that is not loaded
+  // yet.
   const members = Object.keys(shape).map((name) => ({ name, project: null as Projector | null }));
   return (value) => {
     if (value === null || typeof value !== 'object') return value;

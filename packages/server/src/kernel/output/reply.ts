@@ -1,6 +1,8 @@
 import type { DoorwardError } from '../../errors.ts';
 
-/** An answer without envelope, for the endpoints of conventions §13 and for downloads. A stream is sent unchanged. */
+/**
+ * A response without an envelope, for the endpoints of conventions §13 and for downloads. A stream is sent unchanged.
+ */
 export class BareReply {
   readonly body: unknown;
   readonly headers: Readonly<Record<string, string>>;
@@ -16,11 +18,12 @@ export class BareReply {
 export const bare = (body: unknown, headers?: Readonly<Record<string, string>>, status?: number) =>
   new BareReply(body, headers, status);
 
-/** Redirects a browser; with 303 it sends GET, whatever the method of this request. */
+/** Redirects a browser. With 303 the browser then sends GET, whatever the method of this request. */
 export const redirect = (location: string, status: 302 | 303 = 303) => bare(null, { location }, status);
 
 /**
- * Redirects a browser after its user has read an error: a request that accepts HTML gets a page with the error and a link.
+ * Redirects a browser after its user has read an error: a request that accepts HTML gets a page with the error and a
+ * link to the target.
  */
 export class Notice extends BareReply {
   readonly error: DoorwardError;
@@ -34,8 +37,8 @@ export class Notice extends BareReply {
 }
 
 /**
- * Commits what a mutation wrote (an ended session family, the audit entry of a refused exchange), and then answers this
- * error. A thrown error would roll everything back.
+ * Returned by a mutation to commit its writes (an ended session lineage, the audit entry of a refused exchange) and
+ * then respond with this error. A thrown error would roll everything back.
  */
 export class Refusal {
   readonly error: DoorwardError;
@@ -47,7 +50,7 @@ export class Refusal {
 
 export const refuse = (error: DoorwardError) => new Refusal(error);
 
-/** The result of a dry run: the answer that the change would have, and its effect on rights. */
+/** The result of a dry run: the output that the change would have, and its effect on permissions. */
 export class DryRunResult {
   readonly answer: unknown;
   readonly impact: unknown;
