@@ -3,7 +3,7 @@ import type { Executor } from '../kernel/scoped-db.ts';
 import { SYSTEM_NODE } from '../schema/nodes.ts';
 import { rowsOf } from './statements/rows.ts';
 
-/** Built-in rows in database form; access/built-in.ts declares them. */
+/** Built-in rows as they are stored; access/built-in.ts declares them. */
 interface SeedRows {
   readonly resources: readonly { id: string; slug: string; actions: readonly string[] }[];
   readonly permissions: readonly { id: string; name: string; resourceId: string; action: string }[];
@@ -11,13 +11,14 @@ interface SeedRows {
   readonly roles: readonly { id: string; name: string; level: string; groupIds: readonly string[] }[];
 }
 
-/** The node of the installation itself. */
+/** Inserts the node of the installation itself. */
 export const seedSystemNode = (db: Executor): PromiseLike<unknown> =>
   db.execute(sql`insert into nodes (id, kind) values (${SYSTEM_NODE}, 'system') on conflict do nothing`);
 
 /**
- * Synchronizes the built-in rows with their declarations: inserts new rows, replaces changed sets and soft-deletes rows
- * that are not declared. Runs at every start under the preparation lock. Writes nothing when the rows are up to date.
+ * Synchronizes the built-in rows with their declarations: inserts new rows, replaces changed sets, and soft-deletes
+ * rows that are no longer declared. Runs at every start under the preparation lock. Writes nothing if the rows are up
+ * to date.
  */
 export async function seedBuiltIns(db: Executor, rows: SeedRows): Promise<void> {
   const fingerprint = JSON.stringify(rows);

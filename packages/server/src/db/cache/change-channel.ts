@@ -2,15 +2,16 @@ import pg from 'pg';
 import { SESSION_SETTINGS } from '../statements/session-settings.ts';
 
 /**
- * The LISTEN connection of a process, and whether it can be trusted. The process polls it every 400 ms. The channel is
- * untrusted while it is down or while its last answer is for a question older than one second.
+ * The LISTEN connection of a process, and whether it can be trusted. The process queries it every 400 ms. The channel
+ * is untrusted while it is down, or while its last response is to a query that is older than one second.
  */
 export interface ChangeChannel {
   isTrusted(): boolean;
   /**
    * Resolves once the process has received every announcement that was committed before the call. Rejects after a
-   * timeout; the channel is then untrusted until it answers a later question.
-   * @returns the oldest open transaction at that time: all transactions below it have ended
+   * time-out; the channel is then untrusted until it responds to a later query.
+   *
+   * @returns the oldest open transaction at that time; all transactions with a lower number have ended
    */
   sync(): Promise<number>;
   close(): Promise<void>;
@@ -19,7 +20,7 @@ export interface ChangeChannel {
 interface ChangeChannelOptions {
   readonly connection: pg.ClientConfig;
   readonly name: string;
-  /** Listening has started: earlier announcements may be lost. `oldestOpen` as in `sync`. */
+  /** Called when listening has started; earlier announcements may be lost. `oldestOpen` is as in `sync`. */
   readonly onOpened: (oldestOpen: number) => void;
   readonly onAnnouncement: (announcement: string) => void;
   readonly log: (error: unknown, message: string) => void;
@@ -82,8 +83,8 @@ export async function openChangeChannel(options: ChangeChannelOptions): Promise<
     const queriedAt = performance.now();
     try {
       const oldestOpen = await readOldestOpen(listening);
-      // The connection delivers notifications in order, so all that were committed before the question have arrived;
-      // later ones may be missing. The answer to a question that timed out must not restore the trust.
+      // The connection delivers notifications in order, so all that were committed before the query have arrived; later
+      // ones may be missing. The response to a query that has timed out must not restore the trust.
       if (queriedAt > timedOutAt) confirmedAt = queriedAt;
       return oldestOpen;
     } catch (error) {
@@ -135,7 +136,9 @@ export async function openChangeChannel(options: ChangeChannelOptions): Promise<
   };
 }
 
-/** SQL for the oldest open transaction: all transactions below this number have ended and are visible to later reads. */
+/**
+ * SQL for the oldest open transaction. All transactions with a lower number have ended and are visible to later reads.
+ */
 export const OLDEST_OPEN = 'pg_snapshot_xmin(pg_current_snapshot())';
 
 async function readOldestOpen(client: pg.Client): Promise<number> {

@@ -8,10 +8,10 @@ import { rowsOf } from '../statements/rows.ts';
 
 /**
  * Cache invalidation across processes. A mutation names topics (`node:<id>`, `session:<id>` …). Its transaction
- * announces them by NOTIFY, which PostgreSQL delivers at commit; its own process applies them at once. A cached value is
- * stale in every process once one of its topics changed after it was loaded.
+ * announces them by NOTIFY, which PostgreSQL delivers at commit; the mutation's own process applies them directly. A
+ * cached value is stale in every process if one of its topics has changed since before the value was loaded.
  *
- * While the change channel is down or has not answered for a second, caches are not trusted. When it is back,
+ * While the change channel is down or has not responded for a second, caches are not trusted. When it is back,
  * everything that was loaded before is stale.
  *
  * @example
@@ -22,30 +22,33 @@ import { rowsOf } from '../statements/rows.ts';
 export interface Changes {
   /** The logical time to store with a value; read it before loading the value. */
   readonly now: () => number;
+  /** Whether none of the topics has changed since the logical time `loadedAt`. */
   readonly isFresh: (loadedAt: number, topics: readonly string[]) => boolean;
   /** Whether this process receives changes. If not, no cached value may be used. */
   isTrusted(): boolean;
   /** Marks values with these topics as stale in this process. */
   apply(topics: Iterable<string>): void;
   /**
-   * Columns that any one statement of the transaction has to select. They announce the topics; `transaction` is the
-   * number for `awaitTransaction`. Topics beyond the size limit of NOTIFY are announced at once by separate statements.
+   * Returns columns that announce the topics; any one statement of the transaction has to select them. The column
+   * `transaction` is the number for `awaitTransaction`. Topics beyond the size limit of NOTIFY are announced
+   * immediately by separate statements.
    */
   announcement(tx: Executor, topics: Iterable<string>): Promise<SQL>;
   /**
-   * Waits until cached values are at least as new as this committed transaction; null: as every transaction committed
-   * so far. Answers undefined when they are already. Never rejects: if the channel does not answer in time, it is marked
-   * untrusted and caches are bypassed.
+   * Waits until cached values are at least as new as this committed transaction; with null, as new as every transaction
+   * committed so far. Returns undefined if they already are. Never rejects: if the channel does not respond in time, it
+   * is marked untrusted, and caches are bypassed.
    */
   awaitTransaction(transaction: number | null): Promise<void> | undefined;
   /**
-   * Calls the listener with the topics of every change, whichever process made it; with null when some may have been
-   * missed. Returns a function that removes the listener.
+   * Calls the listener with the topics of every change, whichever process made it, or with null if changes may have
+   * been missed. Returns a function that removes the listener.
    */
   onChange(listener: ChangeListener): () => void;
   /**
-   * Resolves when the listeners have been called for every change that was committed before. `below`: these include all
-   * transactions below this number; null in the embedded database. Null if the channel does not answer: it is untrusted.
+   * Resolves when the listeners have been called for every change that was committed before the call. All transactions
+   * with a number lower than `below` are included; `below` is null in the embedded database. Resolves to null if the
+   * channel does not respond, and is thus untrusted.
    */
   confirm(): Promise<{ readonly below: number | null } | null>;
   close(): Promise<void>;
@@ -54,9 +57,9 @@ export interface Changes {
 type ChangeListener = (topics: readonly string[] | null) => void;
 
 const CHANNEL = 'doorward_changes';
-/** Topics to remember. Beyond this number everything older counts as stale, which is always safe. */
+/** How many topics to remember. If there are more, everything older counts as stale, which is always safe. */
 const MAX_TOPICS = 100_000;
-/** Replaces the transaction number in every part of an announcement except the last. */
+/** Takes the position of the transaction number in every part of an announcement except the last. */
 const MORE_PARTS = '0';
 /** The payload of NOTIFY must be shorter than 8000 bytes. */
 const PAYLOAD_BYTES = 7800;
@@ -92,7 +95,7 @@ function createListeners() {
   };
 }
 
-/** The embedded database has one process, which makes every change itself. */
+/** For the embedded database, which has only one process. */
 function localChanges(): Changes {
   const topicClock = createTopicClock();
   const listeners = createListeners();
@@ -133,9 +136,9 @@ export async function openChanges(
     },
     onAnnouncement(announcement) {
       const [sender, transaction = '', oldestOpen = '', ...topics] = announcement.split(' ');
-      // This process has applied its own changes already.
+      // This process has already applied its own changes.
       if (sender !== origin) topicClock.apply(topics);
-      // Also for changes of this process, so that listeners have all of them before `confirm` answers.
+      // Changes of this process are included, so that listeners have received all of them when `confirm` resolves.
       listeners.call(topics);
       seen.addBelow(Number(oldestOpen));
       if (transaction !== MORE_PARTS) seen.add(Number(transaction));
@@ -161,7 +164,8 @@ export async function openChanges(
     awaitTransaction(transaction) {
       if (transaction !== null && seen.has(transaction)) return undefined;
       return channel.sync().then(
-        // After a restore the number may come from another timeline, so it counts as seen only below the oldest open.
+        // After a restore the number may come from another timeline, so it counts as seen only below the oldest open
+        // transaction.
         (oldestOpen) => void (transaction !== null && transaction < oldestOpen && seen.add(transaction)),
         () => undefined,
       );

@@ -6,20 +6,23 @@ interface Entry<V> {
   readonly value: V;
   readonly loadedAt: number;
   readonly topics: readonly string[];
-  /** Logical time of the last freshness check. The entry stays fresh until the next change of any topic. */
+  /** Logical time of the last freshness check. The entry stays fresh until any topic changes. */
   freshAt: number;
 }
 
 /**
- * A bounded cache that never answers stale values: it uses an entry only while the change channel is trusted and none
+ * A bounded cache that never returns stale values: it uses an entry only while the change channel is trusted and none
  * of the entry's topics has changed since before the load. Concurrent loads of one key share one load.
  */
 interface FreshCache<V> {
-  /** The value if it is cached and fresh, for code that avoids a promise. */
+  /** Returns the value if it is cached and fresh. For code that avoids a promise. */
   peek(key: string): V | undefined;
-  /** The cached or loaded value. A null result is never cached, because the entity may be created at any time. */
+  /**
+   * Returns the cached value, or loads it. A null result is never cached, because the entity may be created at any
+   * time.
+   */
   get(key: string, load: () => Promise<Loaded<V> | null>): Promise<V | null>;
-  /** Loads even if a fresh value is cached, and caches the result. */
+  /** Loads the value even if a fresh one is cached, and caches it. */
   renew(key: string, load: () => Promise<Loaded<V> | null>): Promise<V | null>;
 }
 
@@ -29,7 +32,7 @@ interface Loaded<V> {
   readonly topics: readonly string[];
 }
 
-/** `sizes`: for values that differ in size, so that their number alone does not bound the memory. */
+/** Pass `sizes` if the values differ in size, so that their number alone does not limit the memory. */
 export function createFreshCache<V extends object>(
   changes: Changes,
   max: number,
@@ -37,7 +40,7 @@ export function createFreshCache<V extends object>(
 ): FreshCache<V> {
   const budget = sizes && createSizeBudget(sizes);
   const entries = new LRUCache<string, Entry<V>>({
-    // Not `max`, which allocates memory for all entries at once: 5 MB for caches that may never fill.
+    // `max` would allocate memory for all entries in advance: 5 MB for caches that may never fill.
     maxSize: max,
     sizeCalculation: () => 1,
     ...(budget && { dispose: ({ value }: Entry<V>) => budget.remove(value) }),
@@ -78,7 +81,7 @@ export function createFreshCache<V extends object>(
       if (cached !== undefined) return cached;
       const loadedAt = changes.now();
       const running = loading.get(key);
-      // A load that started before the last change may have read the state before it: do not share that one.
+      // A load that started before the last change may have read the state before the change, so it is not shared.
       if (running?.startedAt === loadedAt && changes.isTrusted()) return running.result;
       const result = renew(key, load);
       const current = { startedAt: loadedAt, result };

@@ -2,9 +2,9 @@ import { createCipheriv, createDecipheriv } from 'node:crypto';
 import { z } from 'zod';
 
 /**
- * Revision tokens: a mutation answers one, and a later query passes it to read a state at least as new, in any process
- * (decision 0014). The token is the transaction number, encrypted as one block: the plain number would reveal the write
- * rate of the server, and a token of another installation is rejected.
+ * Revision tokens: a mutation returns one, and a later query passes it to read a state at least as new, in any process
+ * (decision 0014). The token is the encrypted transaction number. Encryption hides the write rate of the server, which
+ * plain numbers would reveal, and makes tokens of other installations invalid.
  */
 export interface Revisions {
   seal(transaction: number): string;
@@ -12,7 +12,7 @@ export interface Revisions {
   open(revision: string): number | null;
 }
 
-/** Input of operations that can answer from a state at least as new as a revision. */
+/** Input of operations that can respond from a state at least as new as a revision. */
 export const revision = z
   .string()
   .regex(/^[\w-]{22}$/)
@@ -23,9 +23,9 @@ export const revision = z
 const MAGIC = Buffer.from('revision');
 const CIPHER = 'aes-256-ecb';
 
-/** `keys`: the current key first; older keys still decrypt. */
+/** `keys`: the current key first. Older keys can still decrypt. */
 export function createRevisions(keys: readonly Buffer[]): Revisions {
-  /** Mutations of one group commit have the same transaction number. */
+  /** All mutations of a group commit have the same transaction number, so the last result is cached. */
   const last = { transaction: NaN, sealed: '' };
 
   return {

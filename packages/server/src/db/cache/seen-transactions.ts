@@ -6,7 +6,7 @@ interface SeenTransactions {
   addBelow(transaction: number): void;
 }
 
-/** Forgetting a number costs a query later, but is never wrong. */
+/** Forgetting a number is always safe; it only costs a query later. */
 const MAX_NUMBERS = 10_000;
 
 /**

@@ -1,10 +1,10 @@
-/** Estimated sizes of the values of a cache. A part that several cached values share counts once. */
+/** Estimated sizes of the values of a cache. An object that several cached values share counts once. */
 export interface SizeOptions<V> {
   /** Budget for all values together. */
   readonly maxBytes: number;
-  /** Bytes of the value without its shared part. */
+  /** Bytes of the value, without the shared object. */
   readonly ownBytes: (value: V) => number;
-  /** The part that other values may share, and its bytes. */
+  /** The object that other values may share, and its bytes. */
   readonly sharedPart?: (value: V) => readonly [part: object, bytes: number];
 }
 

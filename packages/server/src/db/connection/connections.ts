@@ -7,7 +7,7 @@ import { nameStatements } from '../statements/prepared.ts';
 
 interface ConnectionOptions {
   readonly config: pg.ClientConfig;
-  /** The class of its connections. */
+  /** The class of the connections in the pool. */
   readonly Client?: typeof pg.Client;
   readonly poolMax: number;
   /** After how long an unused connection is closed; 0: never. */
@@ -32,7 +32,7 @@ export interface Connections {
 
 /**
  * Opens the pool. `prepareConnection` sets up each new connection. If it fails, the connection is closed, so that no
- * statement runs with more privileges.
+ * statement runs with more privileges than intended.
  */
 export function openConnections(
   options: ConnectionOptions,
@@ -103,7 +103,8 @@ export function openConnections(
         client.release();
         return answer;
       } catch (error) {
-        // The error of the work is thrown after the rollback. After any other error the transaction may still be open.
+        // An error of `work` is rethrown after the rollback. After any other error the transaction may still be open,
+        // so the connection is closed.
         client.release(error === thrown ? undefined : (error as Error));
         throw error;
       }
@@ -113,7 +114,7 @@ export function openConnections(
       const client = await pool.connect();
       try {
         onStatement('begin read only');
-        // Not awaited here, so that the first statement is sent with it. No rows are answered if `begin` fails.
+        // Not awaited here, so that the first statement is sent with it. If `begin` fails, no rows are returned.
         const begun = client.query(`begin read only; ${settings}`);
         const [, answer] = await Promise.all([begun, work(executorFor(client))]);
         end(client, 'commit');

@@ -3,19 +3,24 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 
-/** Another process uses the data directory. Two processes on one embedded database would lose rows silently. */
+/**
+ * Thrown if another process uses the data directory. Two processes on one embedded database would silently lose rows.
+ */
 export class DataDirectoryInUse extends Error {
   override readonly name = 'DataDirectoryInUse';
 }
 
-/** The data directory cannot be made, read or written. The message is one line: the problem and its remedy. */
+/**
+ * Thrown if the data directory cannot be created, read or written. The message is one line: the problem and its fix.
+ */
 export class DataDirectoryUnusable extends Error {
   override readonly name = 'DataDirectoryUnusable';
 }
 
 /**
- * Names the variable, the user and the remedy in place of an error of the file system. Other errors are returned unchanged.
- * @param variable whose value `path` is, or begins with
+ * Turns a file system error into one that names the variable, the user and the fix. Returns other errors unchanged.
+ *
+ * @param variable the configuration variable that `path` comes from
  */
 export function fileFault(error: unknown, variable: string, path: string): unknown {
   const { code = '' } = error as NodeJS.ErrnoException;
@@ -37,7 +42,9 @@ export function fileFault(error: unknown, variable: string, path: string): unkno
     : new DataDirectoryUnusable(`${variable}: ${path}: ${message}`, { cause: error });
 }
 
-/** Creates the directory and its parents. Node's `recursive` hangs where the system refuses to create directories (/proc). */
+/**
+ * Creates the directory and its parents. Node's `recursive` hangs if the system does not allow new directories (/proc).
+ */
 export async function makeDirectory(directory: string): Promise<void> {
   const make = () => mkdir(directory, { mode: 0o700 });
   try {
@@ -78,11 +85,11 @@ export async function lockDataDirectory(directory: string): Promise<() => Promis
   throw new DataDirectoryInUse(`${directory} cannot be locked: another process keeps taking ${path}.`);
 }
 
-/** A process that was killed takes a moment to end, and its supervisor may start the next one at once. */
+/** How long to wait for a process that was killed, whose supervisor may already start the next one. */
 const LONGEST_END_MS = 3000;
 const END_POLL_MS = 50;
 
-/** Waits for a process that may be ending. @throws DataDirectoryInUse when it still runs after that */
+/** Waits for a process that may be ending. @throws DataDirectoryInUse if it is still running after the wait */
 async function waitForEnd(directory: string): Promise<void> {
   for (const began = performance.now(); ; await setTimeout(END_POLL_MS)) {
     try {
@@ -93,7 +100,7 @@ async function waitForEnd(directory: string): Promise<void> {
   }
 }
 
-/** @throws DataDirectoryInUse when a running process holds the lock; takes no lock itself */
+/** Checks the lock without taking it. @throws DataDirectoryInUse if a running process holds it */
 export async function assertNotInUse(directory: string): Promise<void> {
   const content = await readFile(join(directory, 'doorward.lock'), 'utf8').catch(() => '');
   const [pid, started] = content.trim().split(' ');
@@ -111,16 +118,16 @@ function isAlive(pid: number, started: string | undefined): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
-  // Killed, and not yet collected by its parent: it has no files open any more.
+  // A zombie: the process was killed, and its parent has not collected it yet. It has no open files any more.
   if (statusOf(pid)[0] === 'Z') return false;
   const now = startTime(pid);
   return now === null || started === undefined || started === '-' || started === now;
 }
 
-/** Start time in clock ticks since boot (proc(5), field 22); null where there is no /proc. */
+/** Start time in clock ticks since boot (proc(5), field 22); null on systems without /proc. */
 const startTime = (pid: number): string | null => statusOf(pid)[19] ?? null;
 
-/** The fields of proc(5) `stat` from the state on; none where there is no /proc. */
+/** The fields of proc(5) `stat`, starting with the state; empty on systems without /proc. */
 function statusOf(pid: number): readonly string[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

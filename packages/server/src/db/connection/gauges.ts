@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { Database } from './open.ts';
 import { rowsOf } from '../statements/rows.ts';
 
-/** One current value for the metrics, with name and help text. */
+/** A current value for the metrics, with name and help text. */
 export interface Gauge {
   readonly name: string;
   readonly help: string;
@@ -19,7 +19,7 @@ interface Backlog {
 
 /**
  * Reads the backlogs in the database and the state of the pool. Each count uses a partial index that contains only
- * waiting rows. The age of the oldest row distinguishes a long backlog from a stuck one.
+ * waiting rows. The age of the oldest row shows whether a long backlog is stuck.
  */
 export async function readGauges(database: Database): Promise<Gauge[]> {
   const [backlog] = await rowsOf<Backlog>(

@@ -9,7 +9,7 @@ interface QueuedWork {
   readonly reject: (error: unknown) => void;
 }
 
-/** Bounds the size of statements and the work that a failure repeats. */
+/** Limits the size of statements, and the work that has to be repeated after a failure. */
 const MAX_WORKS = 64;
 /** Short, so that one locked row does not delay the works that do not need it. */
 const LOCK_TIMEOUT = '250ms';
@@ -19,7 +19,7 @@ const LOCK_TIMEOUT = '250ms';
  * its result after the common commit. One flush to disk then serves up to `MAX_WORKS` callers.
  *
  * Inside the transaction the works run in lockstep: they query the database only through `batched`, and equal queries
- * of all works become one statement. If one work fails, the transaction is rolled back and each work runs again in a
+ * of all works become one statement. If one work fails, the transaction is rolled back, and each work runs again in a
  * separate transaction, so that a failure affects only its own caller.
  */
 export function createGroupCommit(transaction: Transaction): Transaction {
@@ -51,8 +51,8 @@ export function createGroupCommit(transaction: Transaction): Transaction {
       });
       works.forEach(({ resolve }, index) => resolve(answers[index]));
     } catch (error) {
-      // All works were done, so the commit itself failed. It may have happened, and running the works again could apply
-      // them twice; only after a definite rollback is that safe.
+      // All works succeeded, so the commit itself failed. It may have taken effect, and running the works again could
+      // apply them twice; that is safe only after a definite rollback.
       if (done && !wasRolledBack(error)) works.forEach(({ reject }) => reject(error));
       else await Promise.all(works.map(runAlone));
     }
@@ -65,7 +65,10 @@ export function createGroupCommit(transaction: Transaction): Transaction {
     });
 }
 
-/** Waits for all works even after a failure, because none may use the transaction after its end. */
+/**
+ * Runs the works in lockstep. Waits for all of them even after a failure, because none may use the transaction after
+ * its end.
+ */
 async function lockstep(tx: Executor, works: readonly QueuedWork[]): Promise<unknown[]> {
   const step = createLockstep(tx, works.length);
   locksteps.set(tx, step);
@@ -76,12 +79,12 @@ async function lockstep(tx: Executor, works: readonly QueuedWork[]): Promise<unk
   });
 }
 
-/** Queries once for all items and answers in their order. */
+/** Runs one query for all items, and returns the results in the order of the items. */
 type BatchQuery<I, O> = (tx: Executor, items: readonly I[]) => Promise<readonly O[]>;
 
 /**
  * Runs `ask` for this item, together with all works of the same group commit that call the same `ask`. Outside a group
- * commit it runs at once.
+ * commit it runs immediately.
  */
 export async function batched<I, O>(tx: Executor, ask: BatchQuery<I, O>, item: I): Promise<O> {
   const step = locksteps.get(tx);
@@ -90,7 +93,7 @@ export async function batched<I, O>(tx: Executor, ask: BatchQuery<I, O>, item: I
   return answer as O;
 }
 
-/** A batch query that runs one statement per item, for queries that only few works make. */
+/** Makes a batch query that runs one statement per item, for queries that only few works need. */
 export const sequentially =
   <I, O>(ask: (tx: Executor, item: I) => Promise<O>): BatchQuery<I, O> =>
   async (tx, items) => {
@@ -112,7 +115,10 @@ interface Lockstep {
 
 const locksteps = new WeakMap<Executor, Lockstep>();
 
-/** Runs the queued queries once every active work waits for one. Each work soon queries or ends, so none waits long. */
+/**
+ * Creates a lockstep, which runs the queued queries once every active work waits for one. Each work soon queries or
+ * ends, so no work waits long.
+ */
 function createLockstep(tx: Executor, works: number): Lockstep {
   const queued = new Map<BatchQuery<unknown, unknown>, QueuedItem[]>();
   let waiting = 0;
@@ -142,7 +148,7 @@ function createLockstep(tx: Executor, works: number): Lockstep {
   return {
     enqueue: <I, O>(ask: BatchQuery<I, O>, item: I) =>
       new Promise<O>((resolve, reject) => {
-        // It is asked only about the items that were queued with it.
+        // `ask` is only called with the items that were queued for it, so the cast is safe.
         const asked = ask as BatchQuery<unknown, unknown>;
         const items = queued.get(asked) ?? [];
         items.push({ item, resolve: resolve as (value: unknown) => void, reject });

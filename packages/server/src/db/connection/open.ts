@@ -27,13 +27,13 @@ export interface Database {
   /** Restricts statements of a scope to its rows. */
   readonly rls: RowLevelSecurity;
   /**
-   * PostgreSQL only, before the first connection opens: sets the role of the pool (src/db/tenancy/app-role.ts; null: the
-   * user of `DATABASE_URL`), and whether statements of a scope run under row-level security.
+   * PostgreSQL only; call it before the first connection opens. Sets the role of the pool (src/db/tenancy/app-role.ts;
+   * null: the user of `DATABASE_URL`), and whether statements of a scope run under row-level security.
    */
   useRole?(role: string | null, withRls: boolean): void;
   /** PostgreSQL only: the current connections of the pool. */
   connections?(): { readonly open: number; readonly idle: number; readonly waiting: number };
-  /** Embedded only: the files of the database as an archive (tar); tests start from it. */
+  /** Embedded only: returns the database files as an archive (tar), from which tests start. */
   dump?(): Promise<Uint8Array>;
   close(): Promise<void>;
 }
@@ -43,7 +43,7 @@ interface PostgresOptions {
   readonly poolMax: number;
   /** Time to open a connection to the server. */
   readonly acquireTimeoutMs: number;
-  /** Time to wait for a connection of a busy pool. */
+  /** How long to wait for a connection if all are in use. */
   readonly maxWaitMs: number;
   readonly statementTimeoutMs: number;
   readonly onIdleError: (error: Error) => void;
@@ -58,7 +58,8 @@ export function openPostgres(options: PostgresOptions): Database {
   const connection: pg.ClientConfig = {
     connectionString: options.url,
     statement_timeout: statementTimeoutMs,
-    // A server that does not answer must not block a request: the client times out a little later than the server.
+    // A server that does not respond must not block a request, so the client also has a time-out, a little longer than
+    // the server's.
     query_timeout: statementTimeoutMs + 1000,
     connectionTimeoutMillis: acquireTimeoutMs,
     application_name: 'doorward',
@@ -91,10 +92,13 @@ export function openPostgres(options: PostgresOptions): Database {
   };
 }
 
-/** How long statements may run back to back before the event loop turns. */
+/** How long statements may run back to back before other work of the process gets a tick. */
 const LONGEST_STATEMENTS_MS = 50;
 
-/** Opens the embedded database. `directory` null: in memory, for tests. `prepared`: the files to start from. */
+/**
+ * Opens the embedded database. If `directory` is null, it is in memory, for tests. `prepared`: database files to start
+ * from.
+ */
 export async function openEmbedded(
   directory: string | null,
   prepared?: Filesystem,
@@ -109,10 +113,10 @@ export async function openEmbedded(
       throw fileFault(error, 'DATA_DIR', directory);
     }
   }
-  // Loaded here, because a process with a PostgreSQL server never needs this half megabyte of code.
+  // Imported on demand, because a process with a PostgreSQL server never needs this half megabyte of code.
   const { PGlite } = await import('@electric-sql/pglite');
   const server = await PGlite.create({
-    // Segments of 1 MB instead of 16 spare tests most of the memory of each database.
+    // WAL segments of 1 MB instead of 16 MB save most of the memory of each test database.
     ...(directory === null
       ? { initDbStartParams: ['--wal-segsize=1'] }
       : { dataDir: join(directory, 'database') }),
@@ -121,7 +125,7 @@ export async function openEmbedded(
   const pause = createPauses(LONGEST_STATEMENTS_MS);
   const { pool, executor, transaction } = openConnections(
     {
-      // Variables like PGSSLMODE are meant for a server.
+      // Set explicitly, because environment variables such as PGSSLMODE are meant for a server.
       config: {
         user: 'postgres',
         database: 'postgres',
@@ -129,7 +133,8 @@ export async function openEmbedded(
         stream: () => new EmbeddedServer(server, pause),
       },
       Client: NamingClient,
-      // All connections would be the same session. It stays open, and the next caller waits for it.
+      // The embedded database has a single session, so there is one connection. It stays open, and the next caller
+      // waits for it.
       poolMax: 1,
       idleTimeoutMs: 0,
       connectTimeoutMs: 0,
@@ -137,7 +142,7 @@ export async function openEmbedded(
       onIdleError: () => undefined,
       onStatement: onStatement ?? (() => undefined),
     },
-    // What a failed connection may have left behind.
+    // Clears the state that a failed connection may have left behind.
     async (client) => {
       await client.query('rollback');
       await client.query('discard all');
@@ -162,7 +167,7 @@ export async function openEmbedded(
 const LAST_OWNER = 'DW001';
 const retryable = new Set(['40001', '40P01']);
 
-/** Whether the same transaction may succeed when it is run again. */
+/** Whether running the same transaction again may succeed. */
 export const isRetryable = (error: unknown): boolean => retryable.has(pgCode(error) ?? '');
 
 async function withRetries<T>(work: () => Promise<T>): Promise<T> {

@@ -1,9 +1,9 @@
 /**
- * Connects to Redis, which may become unreachable at any time. The start of the process waits one second at most, and
- * later commands fail at once. Logs one line when the connection is lost and one when it is back.
+ * Connects to Redis, which may become unreachable at any time. The start of the process waits at most one second for
+ * it, and later commands fail immediately. Logs one line when the connection is lost and one when it is back.
  */
 export async function connectRedis(url: string, log: (message: string) => void) {
-  // Loaded here, because most processes use no Redis and the library is large.
+  // Imported on demand, because most processes use no Redis and the library is large.
   const { createClient } = await import('redis');
   const client = createClient({
     url,

@@ -2,9 +2,9 @@ import type { PGlite } from '@electric-sql/pglite';
 import { Duplex } from 'node:stream';
 
 /**
- * The embedded database as the other end of a connection: the driver of PostgreSQL writes the messages of the protocol,
- * and reads the answers. Both kinds of database therefore share one driver, with its prepared statements, its pool and
- * its types. The members of a socket that the driver calls are here, too.
+ * The embedded database as the other end of a connection: the PostgreSQL driver writes protocol messages and reads the
+ * responses. So both kinds of database share one driver, with its prepared statements, pool and types. Also has the
+ * members of a socket that the driver calls.
  */
 export class EmbeddedServer extends Duplex {
   readonly #database: PGlite;
@@ -25,7 +25,7 @@ export class EmbeddedServer extends Duplex {
     return this;
   }
 
-  /** Neither keeps the process running, as a socket would. */
+  /** `ref` and `unref` do nothing, because this stream does not keep the process running, unlike a socket. */
   ref(): this {
     return this;
   }
@@ -34,14 +34,14 @@ export class EmbeddedServer extends Duplex {
     return this;
   }
 
-  /** Answers are pushed as soon as there are any. */
+  /** Does nothing: responses are pushed as soon as there are any. */
   override _read(): void {}
 
   override _write(message: Buffer, _: BufferEncoding, done: (error?: Error | null) => void): void {
     this.#answer(message).then(() => done(), done);
   }
 
-  /** The messages of a statement, or of several, arrive together and are answered at once. */
+  /** The messages of one or several statements arrive together, and are processed in one call. */
   override _writev(messages: { readonly chunk: Buffer }[], done: (error?: Error | null) => void): void {
     this.#answer(Buffer.concat(messages.map(({ chunk }) => chunk))).then(() => done(), done);
   }
@@ -52,8 +52,8 @@ export class EmbeddedServer extends Duplex {
   }
 
   async #answer(messages: Buffer): Promise<void> {
-    // The database runs on this thread and answers without a turn of the event loop, so a backlog of statements would hold up
-    // every request.
+    // The database runs on this thread and responds within the same tick, so a backlog of statements would delay all
+    // requests.
     await this.#pause();
     const { buffer, byteOffset, length } = await this.#database.execProtocolRaw(messages);
     if (length > 0) this.push(Buffer.from(buffer, byteOffset, length));

@@ -1,22 +1,22 @@
 import pg from 'pg';
 
-/** The connection stores the plan of every named statement. */
+/** Limits the memory, because the connection stores the plan of every named statement. */
 const MAX_NAMED = 400;
-/** How many texts that ran once are remembered. */
+/** How many texts of statements that ran only once are remembered. */
 const MAX_SEEN = 1000;
 
 type Arguments = [statement: unknown, values?: unknown, ...rest: unknown[]];
 
 /**
- * A client that names each statement with parameters from its second run on, so that it is parsed and planned once. For
- * the embedded database, where parsing and planning cost three quarters of a short statement and no pooler gives the
- * connection to others. Its results are the same.
+ * A client that names each statement with parameters from its second execution on, so that it is parsed and planned
+ * only once. For the embedded database, where parsing and planning take three quarters of the time of a short
+ * statement, and no pooler shares the connection. Results are the same as without names.
  */
 export class NamingClient extends pg.Client {
   readonly #names = new Map<string, string>();
   readonly #seen = new Set<string>();
 
-  // The overloads of the driver differ in how results are returned, which this leaves as it is.
+  // The overloads of the driver differ only in how results are returned, which this method does not change.
   override query(...[statement, values, ...rest]: Arguments): never {
     const named = Array.isArray(values) && values.length > 0 ? this.#named(statement) : statement;
     return (super.query as (...statement: Arguments) => never)(named, values, ...rest);

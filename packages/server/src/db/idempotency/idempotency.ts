@@ -13,21 +13,21 @@ import { idempotencyKeys } from '../../schema/idempotency-key.ts';
 import type { Database } from '../connection/open.ts';
 
 /**
- * `Idempotency-Key` (conventions §9): the same key, credential, operation and input within 24 hours get the stored
- * answer.
+ * `Idempotency-Key` (conventions §9): a request with the same key, credential, operation and input within 24 hours gets
+ * the stored response.
  *
  * Steps 1 to 13 of conventions §4 run again for each request, so that a caller who has lost the permission never gets a
- * stored answer; only the result of later steps is stored. A success is stored in the transaction of its change, so both
- * are committed or neither. An error has rolled its transaction back and is stored in a separate one. An advisory lock
- * that ends with the transaction selects the request that runs, so a crash leaves no key locked. The embedded database
- * runs one transaction at a time: there the second request waits and gets the stored answer.
+ * stored response; only the result of later steps is stored. A success is stored in the transaction of its change, so
+ * both are committed or neither. An error has rolled its transaction back, so it is stored in a separate one. An
+ * advisory lock that ends with the transaction selects the request that runs, so a crash leaves no key locked. The
+ * embedded database runs one transaction at a time, so there the second request waits and gets the stored response.
  */
 export interface IdempotencyOptions {
   readonly database: Pick<Database, 'pool' | 'transaction'>;
   readonly clock: Clock;
-  /** The current key first. Inputs are stored only as keyed hashes, because they may contain a password. */
+  /** The current key first. Only keyed hashes of inputs are stored, because inputs may contain a password. */
   readonly hashKeys: readonly Buffer[];
-  /** A revision that covers every committed transaction. */
+  /** Returns a revision that covers every committed transaction. */
   readonly revision: (db: Executor) => Promise<string>;
   readonly log: (error: unknown, message: string) => void;
 }
@@ -35,7 +35,7 @@ export interface IdempotencyOptions {
 const DAY_MS = 24 * 3600 * 1000;
 const MAX_LENGTH = 255;
 const visibleAscii = /^[!-~]+$/;
-/** Errors that depend on the time of the call or on this mechanism, and not on the request. */
+/** Errors that depend on the time of the call or on this mechanism, not on the request. */
 const neverStored: ReadonlySet<Code> = new Set([
   'UNAUTHENTICATED',
   'RATE_LIMITED',
@@ -43,22 +43,25 @@ const neverStored: ReadonlySet<Code> = new Set([
   'IDEMPOTENCY_KEY_REUSED',
 ]);
 
-/** Identifies a request, so that a repetition is recognized. */
+/** Identifies a request, so that a repeated request is recognized. */
 interface KeyedRequest {
   readonly credential: string;
   readonly operation: string;
   readonly key: string;
-  /** Input hashes under every hash key, the current key first. */
+  /** Hashes of the input with every hash key, the current key first. */
   readonly hashes: readonly string[];
 }
 
-/** `json` is text inside the JSON column: jsonb would reorder members and rejects some characters of error paths. */
+/**
+ * `json` is a string inside the JSON column, because jsonb would reorder members and rejects some characters of error
+ * paths.
+ */
 interface StoredAnswer {
   readonly status: number;
   readonly json: string;
 }
 
-/** A concurrent request has stored an answer; the transaction ends without work. */
+/** Thrown if a concurrent request has stored a response; the transaction then ends without doing any work. */
 class AlreadyAnswered extends Error {
   readonly stored: StoredAnswer;
 
@@ -69,7 +72,8 @@ class AlreadyAnswered extends Error {
 }
 
 /**
- * The stage that runs a request with an idempotency key once and replays its answer.
+ * Creates the stage that runs a request with an idempotency key once and replays its response.
+ *
  * @throws VALIDATION_ERROR for a malformed key; IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_IN_PROGRESS; the stored error
  */
 export function createIdempotency(options: IdempotencyOptions): Stages['runOnce'] {
@@ -96,7 +100,7 @@ export function createIdempotency(options: IdempotencyOptions): Stages['runOnce'
   }
 
   /**
-   * Locks the key for this transaction, then looks for an answer by a second statement: only a statement that starts
+   * Locks the key for this transaction, then looks for a response in a second statement: only a statement that starts
    * under the lock sees everything that was committed under it.
    */
   async function lockKey(tx: Executor, request: KeyedRequest): Promise<void> {
@@ -118,7 +122,7 @@ export function createIdempotency(options: IdempotencyOptions): Stages['runOnce'
       .onConflictDoUpdate({
         target: [idempotencyKeys.credential, idempotencyKeys.operation, idempotencyKeys.key],
         set: row,
-        // A newer row is a stored answer and must stay.
+        // A newer row contains a stored response and must stay.
         setWhere: lte(idempotencyKeys.createdAt, dayAgo()),
       });
   }
@@ -130,7 +134,7 @@ export function createIdempotency(options: IdempotencyOptions): Stages['runOnce'
         await store(tx, request, refusal);
       });
     } catch (error) {
-      // A concurrent request with the same key has stored its answer first.
+      // A concurrent request with the same key was faster and has stored its response.
       if (error instanceof AlreadyAnswered || error instanceof DoorwardError) return;
       // The caller gets the error even if it cannot be stored.
       log(error, 'an error answer could not be stored for its idempotency key');
@@ -146,7 +150,7 @@ export function createIdempotency(options: IdempotencyOptions): Stages['runOnce'
     const key = keyFor(op, call);
     if (key === null) return null;
     return async (input, { scope, principal }, perform) => {
-      // The resolved scope, so that different spellings of a tenant are the same input.
+      // Uses the resolved scope, so that different spellings of a tenant count as the same input.
       const text = canonicalJson({ ...input, scope: scope && { tenant: scope.tenant, id: scope.id } });
       const request: KeyedRequest = {
         credential: credentialKey(principal, call),
@@ -176,7 +180,7 @@ export function createIdempotency(options: IdempotencyOptions): Stages['runOnce'
   };
 }
 
-/** Deletes expired answers. `before` is at least 24 hours ago. */
+/** Deletes expired responses. `before` must be at least 24 hours ago. */
 export async function purgeIdempotencyKeys(db: Executor, before: Date): Promise<void> {
   await db.delete(idempotencyKeys).where(lt(idempotencyKeys.createdAt, before));
 }
@@ -189,14 +193,14 @@ function keyFor(op: NamedOperation, { idempotencyKey: key }: Call): string | nul
   return key;
 }
 
-/** The answer with `null` in place of one-time secrets. */
+/** The response with one-time secrets replaced by `null`. */
 function answerToStore(op: NamedOperation, answer: unknown): StoredAnswer | null {
   if (answer instanceof BareReply) return null;
   const blanks = Object.fromEntries((op.secrets ?? []).map((name) => [name, null]));
   return { status: op.status ?? 200, json: JSON.stringify({ ...(answer as object), ...blanks }) };
 }
 
-/** An error without its message: the replay creates the message in the language of the later request. */
+/** The error without its message, because a replay creates the message in the language of the later request. */
 function refusalToStore({ code, params, extras, status }: DoorwardError): StoredAnswer | null {
   if (status >= 500 || neverStored.has(code)) return null;
   const { cause: _, ...rest } = extras;

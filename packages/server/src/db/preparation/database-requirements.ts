@@ -11,7 +11,9 @@ interface Properties {
   readonly is_new: boolean;
 }
 
-/** Letters of names are wrong in Turkish and Azeri ("I" with its own small letter) and Lithuanian (more dots). */
+/**
+ * Checks letters that some locales fold differently: Turkish and Azeri have their own small "I", Lithuanian adds dots.
+ */
 const PROPERTIES = `
   select current_setting('server_encoding') as encoding,
     (select coalesce(to_jsonb(d) ->> 'daticulocale', to_jsonb(d) ->> 'datlocale', datctype)
@@ -23,11 +25,12 @@ const PROPERTIES = `
     to_regclass('public.installation') is null as is_new`;
 
 /**
- * Asserts that names can be stored and compared in this database, and that its triggers run: they protect the audit log
- * and the last owner.
+ * Asserts that names can be stored and compared in this database, and that its triggers run, because triggers protect
+ * the audit log and the last owner.
  *
  * @throws DatabaseUnusable
- * @returns warnings about a database that is in use already, and that the service should not be kept from
+ * @returns warnings about faults of a database that is already in use, which should not prevent the service from
+ * starting
  */
 export async function assertRequirements(client: pg.Client): Promise<readonly string[]> {
   const { rows } = await client.query<Properties>(PROPERTIES);

@@ -2,14 +2,18 @@ import type pg from 'pg';
 import { pgCode } from '../statements/pg-error.ts';
 import { MAY_BE_IDLE } from '../statements/session-settings.ts';
 
-/** The database of DATABASE_URL cannot be used. The message is one line: the problem and its remedy. */
+/** Thrown if the database of DATABASE_URL cannot be used. The message is one line: the problem and its fix. */
 export class DatabaseUnusable extends Error {
   override readonly name = 'DatabaseUnusable';
 }
 
-/** Connects. @throws DatabaseUnusable, with host and port but never the user or password of the URL */
+/**
+ * Connects to the server.
+ *
+ * @throws DatabaseUnusable that names host and port, but never the user or password of the URL
+ */
 export async function connectTo(client: pg.Client): Promise<void> {
-  // What the server ends fails with its next query; without a listener it would end this process.
+  // If the server ends the connection, its next query fails; without a listener the event would end this process.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -23,8 +27,8 @@ export async function connectTo(client: pg.Client): Promise<void> {
 }
 
 /**
- * What the user of DATABASE_URL may not do while the database is prepared, with the remedy. Other errors are returned
- * unchanged.
+ * Explains which privilege the user of DATABASE_URL lacks for preparing the database, and how to fix it. Returns other
+ * errors unchanged.
  */
 export function preparationFault(error: unknown, client: pg.Client): unknown {
   const [database, user] = [printable(client.database ?? ''), printable(client.user ?? '')];
@@ -51,7 +55,7 @@ function describeFailure(error: unknown, where: string, database: string): strin
   return `no answer from PostgreSQL at ${where}${code && ` (${code})`}. Start it, or correct host and port.`;
 }
 
-/** By error code: the problem and its remedy. */
+/** By error code: the problem and its fix. */
 function remedies(where: string, database: string): Readonly<Record<string, readonly [string, string]>> {
   const unknownHost = [`the host of ${where} is unknown`, 'Correct it.'] as const;
   const refused = [
@@ -79,6 +83,6 @@ function remedies(where: string, database: string): Readonly<Record<string, read
 
 export const printable = (name: string): string => name.slice(0, 63).replaceAll(/[^\w-]/g, '?');
 
-/** The remedy for a pooler that shares sessions between clients. */
+/** The fix for a pooler that shares sessions between clients. */
 export const SESSION_POOLING_REMEDY =
   'Let DATABASE_URL refer to PostgreSQL directly, without a pooler, or set pool_mode=session and ignore_startup_parameters=statement_timeout for this database.';

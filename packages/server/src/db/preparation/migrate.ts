@@ -10,19 +10,19 @@ import { assertRequirements } from './database-requirements.ts';
 import { assertSessionPooling } from './session-pooling.ts';
 import { SESSION_SETTINGS } from '../statements/session-settings.ts';
 
-/** Advisory lock under which one process at a time prepares a database. */
+/** The advisory lock under which one process at a time prepares a database. */
 const PREPARATION_LOCK = 7_363_027_451;
 
 /**
- * Migrates the schema and runs `seed`, once, even if several processes start together: Drizzle's migrator takes no
- * lock, so a session-level advisory lock protects both. Uses a separate connection without the statement timeout of
+ * Migrates the schema and runs `seed`, once, even if several processes start together. A session-level advisory lock
+ * protects both, because Drizzle's migrator takes no lock. Uses a separate connection without the statement time-out of
  * requests.
  *
  * On a PostgreSQL server the pool then uses the service role, and operations of a scope use the tenant role with
  * row-level security.
  *
  * @throws DatabaseUnusable
- * @returns warnings about protections that could not be set up; empty on the embedded database, which has one user
+ * @returns warnings about protections that could not be set up; empty for the embedded database, which has one user
  */
 export async function prepareDatabase(
   database: Database,
@@ -31,7 +31,7 @@ export async function prepareDatabase(
 ): Promise<readonly string[]> {
   if (database.connection === null) {
     const db = database.pool;
-    // It uses what both drivers have, and its type names one of them.
+    // The migrator uses only what both drivers have, but its type names one of them.
     if (migrationsFolder) await migratePg(db as never, { migrationsFolder });
     await seed(db);
     return [];
@@ -44,7 +44,7 @@ export async function prepareDatabase(
   await connectTo(client);
   try {
     await assertSessionPooling(client, database.connection);
-    // The driver sends no `statement_timeout` of 0, so a default of the user would cancel a long migration.
+    // The driver sends no `statement_timeout` of 0, so a default for the user would cancel a long migration.
     await client.query('set statement_timeout = 0');
     await client.query(SESSION_SETTINGS);
     await client.query('select pg_advisory_lock($1)', [PREPARATION_LOCK]);

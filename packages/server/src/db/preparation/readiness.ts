@@ -4,7 +4,7 @@ import type { Changes } from '../cache/changes.ts';
 
 type Check = 'ok' | 'failing';
 
-/** Checks the requirements for serving requests. The encryption key was verified at the start of the process. */
+/** Checks the requirements for serving requests. The encryption key was already verified when the process started. */
 export async function checkDatabase(
   pool: Executor,
   changes: Changes,

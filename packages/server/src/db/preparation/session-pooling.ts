@@ -6,9 +6,9 @@ import { connectTo, DatabaseUnusable, SESSION_POOLING_REMEDY } from './database-
 const ROUNDS = 5;
 
 /**
- * Asserts that a connection has its own session: settings persist and no other client uses it. A pooler in transaction
- * mode may assign another session to each transaction. The role of the service would then be lost or apply to another
- * client of the pooler, and LISTEN would receive nothing.
+ * Asserts that the connection has a session of its own: settings persist, and no other client uses it. A pooler in
+ * transaction mode may assign another session to each transaction. The service role would then be lost or apply to
+ * another client of the pooler, and LISTEN would receive nothing.
  *
  * @throws DatabaseUnusable
  */

@@ -5,23 +5,23 @@ import { idList, rowsOf } from '../statements/rows.ts';
 import type { Reference, TableGraph } from './table-graph.ts';
 
 /**
- * A deleted user to erase. The purge removes everything that belongs to them: methods, passwords, sessions, tokens,
- * memberships. It removes their row too, unless a remaining row refers to it (a project key that they created, an
- * invitation that they sent). Then the row stays as a stub with an id and an empty name until the last reference is
- * deleted.
+ * A deleted user to erase. The purge deletes everything that belongs to them: methods, passwords, sessions, tokens,
+ * memberships. It deletes their row too, unless a remaining row refers to it (a project key that they created, an
+ * invitation that they sent). In that case the row stays as a stub with an id and an empty name until the last
+ * reference is deleted.
  */
 export interface Person {
   readonly id: string;
-  /** In canonical form. */
+  /** The user's e-mail addresses in canonical form. */
   readonly addresses: readonly string[];
 }
 
-/** Replaces an erased address and is a valid address itself. The domain is reserved (RFC 2606). */
+/** Replaces an erased address. It is a valid address with a reserved domain (RFC 2606). */
 export const ERASED_ADDRESS = 'erased@erased.invalid';
 
 const PERSON_BATCH = 100;
 
-/** Users who are due and still have a name, in batches by id. */
+/** Selects users whose retention has ended and who still have a name, in batches by id. */
 export const expiredPeople = (tx: Executor, due: Due, after: string | null): Promise<Person[]> =>
   rowsOf<Person>(
     tx,
@@ -35,7 +35,10 @@ export const expiredPeople = (tx: Executor, due: Due, after: string | null): Pro
 /** Columns that mark a row as belonging to a user, or as containing their name. */
 const OWN_COLUMNS = ['user_id', 'named_user_id'];
 
-/** Soft-deletable rows, and rows that only refer to the user by id, do not belong to the user. */
+/**
+ * Whether the referencing row belongs to the user. Soft-deletable rows, and rows that only refer to the user by id, do
+ * not.
+ */
 const isPersonal = ({ from, column, cascades }: Reference): boolean =>
   OWN_COLUMNS.includes(column) && !from.isMarked && !cascades;
 
@@ -50,11 +53,11 @@ export async function purgePerson(tx: Executor, graph: TableGraph, person: Perso
       if (deleted > 0) addCounts(counts, { [from.name]: deleted });
     }
   }
-  // Keys without a role belong to the user alone, deleted or not. Their secrets are removed by cascade.
+  // Keys without a role belong to the user alone, whether deleted or not. Their secrets are deleted by cascade.
   const isOwn = sql`user_id = ${id}::uuid and scope_tenant in ('ProjectUser', 'Organization', 'Account')`;
   const keys = await deleteBatch(tx, 'api_keys', isOwn);
   if (keys > 0) addCounts(counts, { api_keys: keys });
-  // Stored answers to the user's requests.
+  // Stored responses to the user's requests.
   await tx.execute(sql`delete from idempotency_keys where credential = ${id}`);
   if (addresses.length > 0) {
     // Accepted and revoked invitations send no more mail. A pending invitation belongs to the organization and stays.
@@ -69,7 +72,7 @@ export async function purgePerson(tx: Executor, graph: TableGraph, person: Perso
   return addCounts(counts, { erased: 1 });
 }
 
-/** Removes stubs without references. */
+/** Deletes stubs that no row refers to any more. */
 export async function purgeStubs(tx: Executor, graph: TableGraph, due: Due): Promise<Counts> {
   const rows = await rowsOf<{ id: string }>(
     tx,

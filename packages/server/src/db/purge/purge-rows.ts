@@ -4,13 +4,13 @@ import { SYSTEM_NODE } from '../../schema/nodes.ts';
 import { idList, rowsOf } from '../statements/rows.ts';
 import type { Reference, Table, TableGraph } from './table-graph.ts';
 
-/** Rows that one statement of the purge removes at most, so that no statement times out. */
+/** The maximum number of rows that one statement of the purge deletes, so that no statement times out. */
 export const BATCH = 500;
 
-/** Removed rows by table. */
+/** Number of deleted rows by table. */
 export type Counts = Record<string, number>;
 
-/** Selects deleted rows: deleted before `at`, or with a `purge_at` before it. */
+/** Selects soft-deleted rows by time: `deleted_at` or `purge_at` before `at`. */
 export interface Due {
   readonly column: 'deleted_at' | 'purge_at';
   readonly at: Date;
@@ -20,10 +20,13 @@ export const isDue = (alias: string, { column, at }: Due): SQL =>
   sql`${sql.identifier(alias)}.deleted_at is not null
     and ${sql.identifier(alias)}.${sql.identifier(column)} <= ${timestampOf(at)}`;
 
-/** Tables whose rows outlive their node. The row in `nodes` stays too: it has no name, and stores the chain head. */
+/**
+ * Tables whose rows outlive their node. The row in `nodes` stays too, because it stores the chain head; it contains no
+ * name.
+ */
 const retainedTables: ReadonlySet<string> = new Set(['audit_log']);
 
-/** Removes up to `limit` of the rows and answers how many it removed. */
+/** Deletes up to `limit` of the rows, and returns how many it deleted. */
 export async function deleteBatch(tx: Executor, table: string, where: SQL, limit = BATCH): Promise<number> {
   const name = sql.identifier(table);
   const [row] = await rowsOf<{ count: number }>(
@@ -35,8 +38,8 @@ export async function deleteBatch(tx: Executor, table: string, where: SQL, limit
 }
 
 /**
- * Cancels a batch of pending deliveries of inactive webhook subscriptions that have not changed since `since`
- * (events §5). Answers how many it cancelled.
+ * Cancels a batch of pending deliveries of inactive webhook subscriptions that have not changed since `since` (events
+ * §5). Returns how many it cancelled.
  */
 export async function cancelStalledDeliveries(tx: Executor, since: Date, now: Date): Promise<number> {
   const rows = await rowsOf(
@@ -51,7 +54,7 @@ export async function cancelStalledDeliveries(tx: Executor, since: Date, now: Da
   return rows.length;
 }
 
-/** Ids of due nodes of one node table, in batches by id. */
+/** Ids of nodes in one node table whose retention has ended, in batches by id. */
 export async function expiredNodes(
   tx: Executor,
   table: string,
@@ -60,7 +63,7 @@ export async function expiredNodes(
 ): Promise<string[]> {
   const rows = await rowsOf<{ id: string }>(
     tx,
-    // Both rows must be deleted: a node that is live in either table stays.
+    // Requires both rows to be deleted, so that a node that is live in either table stays.
     sql`select t.id from ${sql.identifier(table)} t join nodes n on n.id = t.id
       where ${due.column === 'deleted_at' ? isDue('t', due) : sql`t.deleted_at is not null`} and ${isDue('n', due)}
         and (${after}::uuid is null or t.id > ${after}::uuid) order by t.id limit ${BATCH}`,
@@ -69,8 +72,8 @@ export async function expiredNodes(
 }
 
 /**
- * Removes a batch of rows of a deleted node, referencing rows before referenced rows, and the row in `table` last: as
- * long as it exists, the next run continues a killed purge.
+ * Deletes a batch of rows of a deleted node: referencing rows before referenced rows, and the row in `table` last. As
+ * long as that row exists, the next run continues an interrupted purge.
  */
 export async function purgeNode(tx: Executor, graph: TableGraph, table: string, id: string): Promise<Counts> {
   const counts: Counts = {};
@@ -87,8 +90,9 @@ export async function purgeNode(tx: Executor, graph: TableGraph, table: string, 
 }
 
 /**
- * Removes rows of live nodes that were deleted before `before`, with their links. A row with another reference stays,
- * for example the role of an accepted invitation. Built-in rows are never purged; a release declares them.
+ * Deletes rows of live nodes that were soft-deleted before `before`, together with their links. A row with any other
+ * reference stays, for example the role of an accepted invitation. Built-in rows are never purged; a release declares
+ * them.
  */
 export async function purgeRows(
   tx: Executor,
@@ -130,13 +134,16 @@ async function deleteWithLinks(
   return deleted > 0 ? addCounts(counts, { [table]: deleted }) : counts;
 }
 
-/** A row that means nothing without the referenced one, which is part of its key, and that the database does not remove itself. */
+/**
+ * Whether the referencing row is a link: the reference is part of its key, so it has no meaning without the referenced
+ * row, and the database does not delete it by cascade.
+ */
 const isLink = ({ cascades, identifies }: Reference): boolean => identifies && !cascades;
 
-/** A reference from an independent row: it blocks the removal of the referenced row. */
+/** Whether the reference comes from an independent row, which prevents the deletion of the referenced row. */
 const isBlocking = ({ cascades, identifies }: Reference): boolean => !identifies && !cascades;
 
-/** No row refers to `t`. */
+/** SQL condition: no row refers to `t`. */
 export const unreferenced = (references: readonly Reference[]): SQL =>
   references.length === 0
     ? sql`true`

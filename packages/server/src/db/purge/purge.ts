@@ -21,47 +21,49 @@ import { readTableGraph } from './table-graph.ts';
 import { nodeTables } from '../tenancy/tenant-tree.ts';
 
 interface Purge {
-  /** Never rejects. Concurrent calls share one run; empty when another process is purging. */
+  /**
+   * Runs the purge. Never rejects. Concurrent calls share one run; the counts are empty if another process is purging.
+   */
   run(): Promise<PurgeCounts>;
   /**
-   * Removes rows whose `purge_at` is due, even while another run is active. Never rejects: the next run repeats what
-   * failed or was interrupted.
+   * Deletes rows whose `purge_at` has passed, even while another run is active. Never rejects: the next run repeats
+   * whatever failed or was interrupted.
    */
   runUrgent(): Promise<void>;
   /** Stops after the current batch. */
   stop(): Promise<void>;
 }
 
-/** Removed rows by table. `erased`: users whose personal data was removed, even if their row stays. */
+/** Number of deleted rows by table. `erased` counts users whose personal data was deleted, even if their row stays. */
 export type PurgeCounts = Readonly<Counts>;
 
 interface PurgeOptions<Position> {
   readonly database: Pick<Database, 'transaction'>;
   readonly clock: Clock;
   readonly retention: { readonly deletionDays: number; readonly eventsDays: number };
-  /** Erases a user from one batch of the logs, and answers the position of the next batch. */
+  /** Erases a user from one batch of the logs, and returns the position of the next batch; null after the last. */
   readonly eraseFromLogs: (tx: Executor, person: Person, after: Position | null) => Promise<Position | null>;
   readonly log: (error: unknown, message: string) => void;
   readonly onPurged: (counts: PurgeCounts) => void;
 }
 
 const DAY_MS = 86_400_000;
-/** How long notifications are kept, read or unread (model §3). */
+/** How long notifications are kept, whether read or unread (model §3). */
 const NOTIFICATION_DAYS = 90;
 const PURGE_LOCK = 7_363_027_452;
 const tryLock = sql`pg_try_advisory_xact_lock(${PURGE_LOCK})`;
 const waitForLock = sql`pg_advisory_xact_lock(${PURGE_LOCK}) is not null`;
 
-/** Another process is purging, or this process is stopping. */
+/** Thrown if another process is purging, or this process is stopping. */
 class PurgeStopped extends Error {}
 
 /**
- * Creates the purge, which removes soft-deleted rows after their retention, and expired rows (model §4, conventions
- * §9.4). It works in batches. Each is a separate transaction under one advisory lock of the installation, so one
- * process at a time purges. A killed purge loses nothing: the next run continues.
+ * Creates the purge, which deletes soft-deleted rows after their retention, and expired rows (model §4, conventions
+ * §9.4). It works in batches. Each batch is a separate transaction under one advisory lock of the installation, so only
+ * one process at a time purges. An interrupted purge loses nothing: the next run continues.
  *
- * Rows of live nodes that weren't deleted stay unchanged, except that accepted and revoked invitations lose the address
- * of an erased user.
+ * Live rows of live nodes stay unchanged, except that accepted and revoked invitations lose the address of an erased
+ * user.
  */
 export function createPurge<Position>(options: PurgeOptions<Position>): Purge {
   const { database, clock, retention, eraseFromLogs, log, onPurged } = options;
@@ -70,7 +72,7 @@ export function createPurge<Position>(options: PurgeOptions<Position>): Purge {
   let running: Promise<PurgeCounts> | null = null;
   const urgentRuns = new Set<Promise<PurgeCounts>>();
 
-  /** `wait`: waits for the batch of another run instead of giving up. */
+  /** Runs a batch under the lock. With `wait`, waits for the batch of another run instead of giving up. */
   const inBatch =
     (wait: boolean) =>
     <T>(work: (tx: Executor) => Promise<T>): Promise<T> =>
@@ -94,7 +96,7 @@ export function createPurge<Position>(options: PurgeOptions<Position>): Purge {
     const untilEmpty = async (work: (tx: Executor) => Promise<Counts>): Promise<void> => {
       while (Object.keys(await countedBatch(work)).length > 0);
     };
-    /** A failure must not stop the rest of the purge; the next run tries again. */
+    /** Runs one task. Its failure must not stop the rest of the purge; the next run tries again. */
     const attempt = async (what: string, work: () => Promise<void>): Promise<void> => {
       try {
         await work();
@@ -132,7 +134,7 @@ export function createPurge<Position>(options: PurgeOptions<Position>): Purge {
         if (after === null) break;
         for (const person of people) {
           await attempt('a user', async () => {
-            // The logs first: a user who still has a name is selected again by the next run.
+            // The logs first: until the user's name is cleared, the next run selects the user again.
             for (let next = await batch((tx) => eraseFromLogs(tx, person, null)); next !== null;) {
               const position: Position = next;
               next = await batch((tx) => eraseFromLogs(tx, person, position));

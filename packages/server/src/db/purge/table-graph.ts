@@ -3,14 +3,14 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { rowsOf } from '../statements/rows.ts';
 
 /**
- * The tables and foreign keys, read from the database catalog. The purge follows them, so that it empties a new table
- * in the right order without a declaration.
+ * A table of the database catalog. The purge follows tables and foreign keys as they are in the catalog, so that it
+ * also empties new tables in the right order without a declaration.
  */
 export interface Table {
   readonly name: string;
-  /** Its rows belong to a tenant node (`tenant_id`). */
+  /** Whether its rows belong to a tenant node (`tenant_id`). */
   readonly ofTenant: boolean;
-  /** Its rows are soft-deleted before they are removed (`deleted_at`). */
+  /** Whether its rows are soft-deleted before they are removed (`deleted_at`). */
   readonly isMarked: boolean;
 }
 
@@ -19,9 +19,12 @@ export interface Reference {
   readonly from: Table;
   readonly column: string;
   readonly to: Table;
-  /** The database removes the row together with the referenced row. */
+  /** Whether the database deletes the row together with the referenced row. */
   readonly cascades: boolean;
-  /** The column is part of the row's primary key: the row (a link, a share) has no meaning without the referenced row. */
+  /**
+   * Whether the column is part of the row's primary key: the row (a link, a share) has no meaning without the
+   * referenced row.
+   */
   readonly identifies: boolean;
 }
 
@@ -34,7 +37,7 @@ export interface TableGraph {
 interface Edge extends Omit<Reference, 'from' | 'to' | 'column'> {
   readonly from: string;
   readonly to: string;
-  /** Null when the key refers to another column than `id`. */
+  /** Null if the key refers to a column other than `id`. */
   readonly column: string | null;
 }
 
@@ -72,7 +75,7 @@ export async function readTableGraph(db: Executor): Promise<TableGraph> {
   };
 }
 
-/** Puts each table after all tables that refer to it. */
+/** Sorts each table after all tables that refer to it. */
 function sortByReferences(tables: readonly Table[], edges: readonly Edge[]): Table[] {
   const sorted = new Set<Table>();
   const seen = new Set<string>();

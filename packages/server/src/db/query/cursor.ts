@@ -10,8 +10,8 @@ interface Position {
 
 /**
  * Cursors are authenticated and bound to operation, scope, filters, sort order and caller (conventions §7). A cursor
- * that was altered, belongs to another list or is older than 24 hours fails with INVALID_CURSOR. An operation whose rows
- * stay available longer passes `maxAgeMs`.
+ * that was altered, belongs to another list or is older than 24 hours fails with INVALID_CURSOR. An operation may pass
+ * a longer `maxAgeMs`.
  */
 export interface Cursors {
   seal(position: Position, binding: string): string;

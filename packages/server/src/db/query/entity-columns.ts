@@ -5,14 +5,16 @@ import type { AnyEntity, ReadContext } from '../../kernel/entity.ts';
 /** Columns of a table by their TypeScript names. */
 export const columnsOf = (table: PgTable): Record<string, PgColumn> => getTableColumns(table);
 
-/** A column of an entity. An unknown name is an error in a declaration and stops the start. */
+/**
+ * Returns a column of an entity. An unknown name is a mistake in a declaration, and prevents the start of the process.
+ */
 export function column(entity: AnyEntity, name: string): PgColumn {
   const entityColumn = entity.columns[name];
   if (!entityColumn) throw new Error(`${entity.name} has no column ${name}`);
   return entityColumn;
 }
 
-/** A column or computed field, for search and sorting. */
+/** Returns a column or computed field, for search and sorting. */
 export function expression(entity: AnyEntity, name: string, at: ReadContext): PgColumn | SQL {
   const computed = entity.computed[name];
   if (!computed) return column(entity, name);

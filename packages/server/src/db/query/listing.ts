@@ -7,7 +7,7 @@ import type { Executor, ListInput } from '../../kernel/scoped-db.ts';
 import { column, columnsOf, expression } from './entity-columns.ts';
 import { visible } from './visible-rows.ts';
 
-/** The conditions from the common list parameters: ids, search and tags. */
+/** Conditions for the common list parameters: ids, search and tags. */
 export function listConditions(
   tx: Executor,
   entity: AnyEntity,
@@ -21,7 +21,7 @@ export function listConditions(
   ];
 }
 
-/** Rows with any of the tags, as assigned in this scope. Deleted tags match no row. */
+/** Matches rows that have any of the tags in this scope. Deleted tags match no row. */
 function tagCondition(tx: Executor, entity: AnyEntity, scope: ResolvedScope, tagIds: readonly string[]): SQL {
   const relation = entity.relations['tags'] as Relation & { kind: 'links' };
   const target = relation.to();
@@ -44,7 +44,7 @@ function tagCondition(tx: Executor, entity: AnyEntity, scope: ResolvedScope, tag
   );
 }
 
-/** A sort expression without nulls, so that a cursor can compare with it. */
+/** A sort expression that is never null, so that a cursor can be compared with it. */
 export function sortable(sorted: PgColumn | SQL): SQL {
   // Sortable computed fields are text.
   if (is(sorted, SQL)) return sql`coalesce(${sorted}, '')`;
@@ -52,7 +52,7 @@ export function sortable(sorted: PgColumn | SQL): SQL {
   return sorted.dataType === 'date' ? sql`coalesce(${sorted}, 'infinity')` : sql`coalesce(${sorted}, '')`;
 }
 
-/** Case-insensitive substring search; `%`, `_` and `\` are literal. */
+/** Case-insensitive substring search. `%`, `_` and `\` in the text are literal. */
 function searchCondition(entity: AnyEntity, search: string, at: ReadContext): SQL | undefined {
   const patterns = [search, ...asciiDomain(search)].map(
     (text) => `%${text.replace(/[\\%_]/g, (special) => `\\${special}`)}%`,
@@ -64,7 +64,10 @@ function searchCondition(entity: AnyEntity, search: string, at: ReadContext): SQ
   );
 }
 
-/** A domain, or an address with one, as stored addresses spell it (RFC 5890): `bücher.example` as `xn--bcher-kva.example`. */
+/**
+ * The ASCII form of a domain, or of an address with one, in which addresses are stored (RFC 5890): `bücher.example`
+ * becomes `xn--bcher-kva.example`.
+ */
 function asciiDomain(search: string): readonly string[] {
   const at = search.lastIndexOf('@') + 1;
   const domain = search.slice(at);

@@ -19,31 +19,32 @@ interface PageQuery {
   readonly entity: AnyEntity;
   readonly reader: RowReader;
   readonly sortBy: (field: string) => PgColumn | SQL;
-  /** Conditions on the owner, joined by OR. A row matches at most one. */
+  /** Conditions on the owner, joined by OR. A row matches at most one of them. */
   readonly alternatives: readonly SQL[];
   /** Condition on all rows, joined by AND. */
   readonly where: SQL | undefined;
-  /** Binds a cursor in addition to the list parameters: operation, caller, scope. */
+  /** Values that a cursor is bound to, in addition to the list parameters: operation, caller, scope. */
   readonly cursorBinding: readonly unknown[];
   readonly input: ListInput;
-  /** The tenant whose policy version validates a cached total; absent: the rows are counted each time. */
+  /** The tenant whose policy version validates a cached total. If absent, the rows are counted each time. */
   readonly totalsBy?: { readonly totals: Totals; readonly nodeId: string; readonly as: string } | undefined;
 }
 
-/** Not a parameter: for a generic plan PostgreSQL estimates that an unknown limit returns a tenth of all rows. */
+/** Not a parameter, because for a generic plan PostgreSQL assumes that an unknown limit returns a tenth of all rows. */
 const literalClause = (clause: 'limit' | 'offset', count: number): SQL => sql.raw(`${clause} ${count}`);
 
-/** Selected in addition to the columns of the entity. */
+/** The row with the members that are selected in addition to the entity's columns. */
 interface PageRow extends Row {
   readonly cursor_value: string;
-  /** Selected under a fixed name, because the id column differs: for a member it is the id of the user. */
+  /** Selected under a fixed name, because the id column differs: for a member it is the user's id. */
   readonly cursor_id: string;
   readonly total?: number;
   readonly version?: string | null;
 }
 
 /**
- * Reads a page by one statement. A second one counts the rows when the total is not cached and the page is empty.
+ * Reads a page with one statement. A second one counts the rows if the total is not cached and the page is empty.
+ *
  * @throws VALIDATION_ERROR for a page together with a cursor, INVALID_CURSOR
  */
 export async function readPage(
@@ -84,7 +85,7 @@ export async function readPage(
   );
   const limited = (rowsFrom: SQL): SQL =>
     sql`(select * from ${rowsFrom} ${ordered} ${literalClause('limit', skipped + limit + 1)})`;
-  // PostgreSQL reads each alternative in the order of an index. The union has the name of the table, so that the same
+  // PostgreSQL reads each alternative in the order of an index. The union gets the name of the table, so that the same
   // select list works for both forms.
   const source =
     firstSource && otherSources.length > 0
@@ -110,7 +111,7 @@ export async function readPage(
     return row as PageRow;
   }
 
-  /** The total from the first row; counts when the page is empty or the cached total is outdated. */
+  /** Takes the total from the first row. Counts the rows if the page is empty or the cached total is outdated. */
   async function totalOf(): Promise<Partial<PageRow>> {
     const [row] = rows;
     if (!row) return after || skipped > 0 ? countRows() : { total: 0 };
@@ -131,7 +132,7 @@ export async function readPage(
 
 interface OwnRows<E extends AnyEntity> {
   readonly entity: E;
-  /** The operation. */
+  /** The name of the list operation, to which cursors are bound. */
   readonly list: string;
   readonly input: ListInput;
   readonly userId: string;
@@ -139,8 +140,9 @@ interface OwnRows<E extends AnyEntity> {
 }
 
 /**
- * A page of the rows with this `user_id`, without a scope. The cursor is bound to the user. For entities without
+ * Reads a page of the rows with this `user_id`, without a scope. The cursor is bound to the user. For entities without
  * computed fields, search and tags.
+ *
  * @throws VALIDATION_ERROR, INVALID_CURSOR
  */
 export function pageOfOwn<E extends AnyEntity>(

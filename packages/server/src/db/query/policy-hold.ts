@@ -6,8 +6,9 @@ import { column } from './entity-columns.ts';
 import type { PolicyHold } from '../../schema/managed.ts';
 
 /**
- * Refuses to change a managed row by hand. A policy document is applied without this check.
- * @throws INVALID_STATE, DELETION_NOT_ALLOWED if the policy document keeps the row from changes by hand
+ * Refuses a manual change of a row that a policy document manages. Applying a policy document skips this check.
+ *
+ * @throws INVALID_STATE, DELETION_NOT_ALLOWED if the policy document protects the row from manual changes
  */
 export async function assertChangeableByHand(tx: Executor, entity: AnyEntity, id: string): Promise<void> {
   const [row] = (await tx

@@ -23,11 +23,11 @@ interface Reader extends ReadContext {
 }
 
 /**
- * Reads one relation of many rows by one statement. Answers related rows by parent key: one row, or a list in order of
- * creation with at most 100 rows. Includes only rows that are visible in the scope and that the caller may read. A row
- * that is linked to several parents is one object.
+ * Reads one relation of many rows with one statement. Returns related rows by parent key: a single row, or a list of at
+ * most 100 rows in order of creation. Includes only rows that are visible in the scope and that the caller may read. A
+ * row that is linked to several parents is one object.
  *
- * The database compares the number and size of the rows with the budget of the request, so that it never sends too many.
+ * The database compares the number and size of the rows with the request's budget, so that it never sends too many.
  * @throws FORBIDDEN, QUERY_TOO_COMPLEX
  */
 export async function readRelation(
@@ -46,8 +46,8 @@ export async function readRelation(
   if (wanted.length === 0) return byParent;
   const { selected, row } = rowReader(target, at);
   if (relation.kind === 'one') {
-    // The target is not restricted to the scope, because a role may belong to the project's owner. This is safe: the
-    // row with the reference was visible in the scope.
+    // The target is not restricted to the scope, because a role may belong to the project's owner. This is safe,
+    // because the row with the reference was visible in the scope.
     const where = and(isAnyOf(column(target, 'id'), wanted), isNull(column(target, 'deletedAt')));
     const id = column(target, 'id');
     const rows = await readWithinBudget(sql`${id}::text`, sql`1`, id, sql`${target.table} where ${where}`);
@@ -73,7 +73,7 @@ export async function readRelation(
   }
   return byParent;
 
-  /** All rows of a source in order. Beyond the budget only the first row, with the counts. */
+  /** Reads all rows of a source in order. If they exceed the budget, only the first row with the counts is read. */
   async function readWithinBudget(
     ends: SQL,
     count: SQL,
@@ -99,12 +99,12 @@ export async function readRelation(
   // Both start at each parent and follow an index to its related rows. LIMIT and OFFSET in the subqueries are
   // optimization fences: without statistics the planner would read all rows of the target instead.
 
-  /** Many parents are often linked to few rows, so each row is sent once, with all its parents. */
+  /** Many parents are often linked to few rows, so each row is sent once, together with all its parents. */
   function linked({ table: tableAt, from, target: to }: Links): Promise<readonly Linked[]> {
     const table = tableAt(scope);
     const columns = columnsOf(table);
     const [parent, end] = [columns[from] as PgColumn, columns[to] as PgColumn];
-    // In a granted scope the links of a role belong to the project, the roles of a user to the slice.
+    // In a granted scope, links of a role belong to the project, but the roles of a user belong to the slice.
     const home = entity.columns['isSystem'] ? definingNodeOf(scope) : scope.nodeId;
     const tenants = inArray(columns['tenantId'] as PgColumn, [home, SYSTEM_NODE]);
     const id = column(target, 'id');
@@ -131,20 +131,21 @@ export async function readRelation(
 interface Linked extends Row {
   /** Keys of the parents, separated by commas. */
   readonly parents: string;
-  /** For all rows together: how often they occur in the answer, and their size as text. */
+  /** How often the rows occur in the response, and their size as text; both for all rows together. */
   readonly all_rows: number;
   readonly all_bytes: number;
 }
 
-/** By creation. Entities without a creation time, which are parts of another entity, use their first sort field. */
+/** Sorts by creation. Entities without a creation time are parts of another entity, and use their first sort field. */
 const orderOf = (target: AnyEntity) =>
   target.columns['createdAt']
     ? sql`${column(target, 'createdAt')}, ${column(target, 'id')}`
     : sql`${column(target, target.sort[0] as string)}`;
 
 /**
- * Links a newly created row, which has no links yet. One statement locks the targets while it reads them.
- * @throws NOT_FOUND when an id is not visible in this scope
+ * Links a newly created row, which has no links yet. One statement reads and locks the targets.
+ *
+ * @throws NOT_FOUND if an id is not visible in this scope
  */
 export async function link(
   { tx, scope }: Pick<Reader, 'tx' | 'scope'>,
@@ -173,8 +174,9 @@ const unknownTarget = ({ input }: Links) =>
   fail('NOT_FOUND', { fix: `Name only rows of this scope in ${input}.` });
 
 /**
- * Replaces the links of `id`. Answers null when the set is unchanged.
- * @throws NOT_FOUND when an id is not visible in this scope
+ * Replaces the links of `id`. Returns null if the set is unchanged.
+ *
+ * @throws NOT_FOUND if an id is not visible in this scope
  */
 export async function relink(
   { tx, scope }: Pick<Reader, 'tx' | 'scope'>,
@@ -195,7 +197,7 @@ export async function relink(
   const table = relation.table(scope);
   const link = columnsOf(table);
   const ofRow = and(eq(link['tenantId'] as PgColumn, scope.nodeId), eq(link[relation.from] as PgColumn, id));
-  // Links to deleted rows are still stored, but have no effect.
+  // Links to deleted rows are still stored, but have no effect, so they are ignored.
   const before = (
     (await tx
       .select({ id: link[relation.target] as PgColumn })
@@ -218,7 +220,7 @@ export async function relink(
   return { from: [...before].sort(), to: [...ids].sort() };
 }
 
-/** The key of a row in a relation: its own id, or the foreign key of a single reference. */
+/** The key of a row in a relation: its own id, or for a single reference the foreign key. */
 export function parentKey(entity: AnyEntity, name: string, row: Row): string {
   const relation = entity.relations[name] as Relation;
   return (relation.kind === 'one' ? row[relation.column] : row['id']) as string;

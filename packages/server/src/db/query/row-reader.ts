@@ -6,9 +6,9 @@ import { expression } from './entity-columns.ts';
 type Row = Record<string, unknown>;
 
 export interface RowReader {
-  /** The select list: columns under their database names, computed fields under their TypeScript names. */
+  /** The select list: columns by their database names, computed fields by their TypeScript names. */
   readonly selected: SQL;
-  /** Decodes a row of the driver; omits everything that `selected` does not contain. */
+  /** Decodes a row of the driver. Omits everything that `selected` does not contain. */
   readonly row: (driverRow: Readonly<Row>) => Row;
 }
 
@@ -19,9 +19,9 @@ interface Columns {
 
 interface Member {
   readonly member: string;
-  /** The name in the row of the driver. */
+  /** The name in the driver's row. */
   readonly name: string;
-  /** Null: the value of the driver is used as it is. */
+  /** Null if the driver's value is used as it is. */
   readonly decode: ((value: unknown) => unknown) | null;
 }
 
@@ -29,10 +29,10 @@ const columnsByEntity = new WeakMap<AnyEntity, Columns>();
 
 /**
  * Returns the reader that decodes rows of an entity's lists. Drizzle builds the selection for every statement and looks
- * up the column type for every value, which costs more than the rest of a list. Here the selection and the decoders of
- * an entity are computed once.
+ * up the column type for every value, which takes longer than the rest of a list. Here the selection and the decoders
+ * of an entity are computed once.
  *
- * `at`: scope and time for computed fields; null: no computed fields.
+ * `at`: scope and time for computed fields; null for no computed fields.
  */
 export function rowReader(entity: AnyEntity, at: ReadContext | null): RowReader {
   const { text, members } = columnsFor(entity);
@@ -66,7 +66,7 @@ function columnsFor(entity: AnyEntity): Columns {
   return columnsOfRow;
 }
 
-/** The drivers answer text, ids and booleans in their final form. */
+/** Null for text, ids and booleans, which the drivers already return in their final form. */
 const decoderOf = (column: PgColumn): Member['decode'] =>
   column.dataType === 'string' || column.dataType === 'boolean'
     ? null

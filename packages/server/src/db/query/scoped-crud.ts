@@ -29,7 +29,7 @@ type Row = Record<string, unknown>;
 interface Binding {
   readonly tx: Executor;
   readonly scope: ResolvedScope;
-  /** Binds cursors to the operation and the caller, in addition to the list parameters. */
+  /** The name of the list; together with the caller and the list parameters it binds cursors. */
   readonly list: string;
   readonly notes: MutationNotes;
   readonly cursors: Cursors;
@@ -70,7 +70,7 @@ export function bindScope(binding: Binding): ScopedDb {
     await Promise.all(reading);
   }
 
-  /** The link relations that occur in the values, with the new ids of their targets. */
+  /** The link relations that occur in the values, with the new target ids. */
   const linksIn = (entity: AnyEntity, values: Row) =>
     Object.values(entity.relations).flatMap((relation) => {
       if (relation.kind !== 'links' || !relation.input || values[relation.input] === undefined) return [];
@@ -176,11 +176,11 @@ export function bindScope(binding: Binding): ScopedDb {
 }
 
 /**
- * Entities that can have built-in rows, and grants, affect permissions: every change of them bumps the tenant's policy version,
- * so a total cached with the version stays valid. Changes of tags do not bump it, and changes of the project not that of a
- * slice.
+ * Whether the total of a list can be cached. Every change of entities that can have built-in rows, and of project
+ * grants, affects permissions and increments the tenant's policy version, so a total stays valid as long as the
+ * version. Changes of tags do not increment it, and changes in a project do not increment the version of its slices.
  *
- * Operators list the rows of all tenants, which have no version in common: their totals may be a minute old.
+ * Operators list the rows of all tenants, which have no common version, so their totals may be a minute old.
  */
 const canCacheTotal = (entity: AnyEntity, { level }: ResolvedScope, { tagIds }: ListInput): boolean =>
   (level === 'installation' && entity.columns['tenantId'] === undefined) ||
@@ -191,7 +191,7 @@ function omit(row: Row, key: string): Row {
   return rest;
 }
 
-/** Unique indexes decide races; the error names the field whose value is taken. */
+/** Turns a violation of a unique index into CONFLICT with the field whose value is taken. The index decides races. */
 export function conflict(error: unknown): never {
   const field = takenField(error);
   if (field) throw fail('CONFLICT', { details: [{ path: field, code: 'taken' }], cause: error });

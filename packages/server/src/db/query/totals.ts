@@ -6,10 +6,10 @@ import { LRUCache } from 'lru-cache';
  * version, and a cached total is used only together with rows that were read at the same version. Lists filtered by
  * tags are always counted, because removing a tag does not change the version.
  *
- * Built-in rows have no version: the totals reflect the rows of a new release within a minute.
+ * Built-in rows have no version, so totals include the built-in rows of a new release only after a minute at most.
  */
 export interface Totals {
-  /** Undefined: not cached. */
+  /** Returns undefined if the total is not cached. */
   get(list: string): Total | undefined;
   set(list: string, total: Total): void;
 }
@@ -20,9 +20,9 @@ interface Total {
   readonly version: string;
 }
 
-/** Counting fewer rows is cheaper than caching their total. */
+/** Fewer rows are cheaper to count than to cache. */
 const MIN_COUNT = 1000;
-/** Each key contains the filters of its list, a few kilobytes at most. */
+/** Limits the memory: each key contains the filters of its list, up to a few kilobytes. */
 const MAX_TOTALS = 1000;
 const MINUTE_MS = 60_000;
 

@@ -4,13 +4,15 @@ import type { ResolvedScope } from '../../kernel/scope.ts';
 import { column } from './entity-columns.ts';
 import { SYSTEM_NODE } from '../../schema/nodes.ts';
 
-/** The rows of an entity that are visible in a scope: its own rows and the built-in rows of its level. */
+/** SQL condition: the row is visible in the scope, because it belongs to it or is a built-in row of its level. */
 export function visible(entity: AnyEntity, scope: ResolvedScope): SQL {
   const { alternatives, live } = visibleParts(entity, scope);
   return and(or(...alternatives), live) as SQL;
 }
 
-/** The same as separate conditions, for lists: PostgreSQL can read each alternative in index order, but not their OR. */
+/**
+ * The same as separate conditions, for lists: PostgreSQL can read each alternative in index order, but not their OR.
+ */
 export function visibleParts(
   entity: AnyEntity,
   scope: ResolvedScope,

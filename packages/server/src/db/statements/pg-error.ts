@@ -1,4 +1,4 @@
-/* Reads errors of PostgreSQL, which the drivers and Drizzle wrap in different ways. */
+/* Reads PostgreSQL errors, which the drivers and Drizzle wrap in different ways. */
 
 interface PgFailure {
   readonly code: string;
@@ -8,7 +8,7 @@ interface PgFailure {
   readonly severity?: string | undefined;
 }
 
-/** The PostgreSQL error in the chain of causes, or null. */
+/** Finds the PostgreSQL error in the chain of causes; null if there is none. */
 function pgFailure(error: unknown): PgFailure | null {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
     const { code, constraint, routine, severity }: Error & Partial<Record<keyof PgFailure, unknown>> = cause;
@@ -22,7 +22,7 @@ function pgFailure(error: unknown): PgFailure | null {
 
 /**
  * Whether a written row violates a row policy (src/db/tenancy/row-policies.ts). A missing privilege, which would be a
- * bug, has the same code. Messages are translated, so the C function that raised the error distinguishes the two.
+ * bug, has the same code. Messages may be translated, so the C function that raised the error tells the two apart.
  */
 export function isPolicyViolation(error: unknown): boolean {
   const failure = pgFailure(error);
@@ -30,8 +30,8 @@ export function isPolicyViolation(error: unknown): boolean {
 }
 
 /**
- * Whether the server certainly rolled the transaction back. After a lost connection or a crash of the server the outcome
- * is unknown. A server with translated messages translates the severity too; the answer is then false, which is safe.
+ * Whether the server has certainly rolled the transaction back. After a lost connection or a server crash the outcome
+ * is unknown. A server with translated messages also translates the severity; the result is then false, which is safe.
  */
 export const wasRolledBack = (error: unknown): boolean => pgFailure(error)?.severity === 'ERROR';
 
@@ -39,7 +39,7 @@ export const wasRolledBack = (error: unknown): boolean => pgFailure(error)?.seve
 export const pgCode = (error: unknown): string | null => pgFailure(error)?.code ?? null;
 
 /**
- * The input field whose value is taken. Unique indexes that a caller can violate have the name
+ * The input field whose value is taken; null for any other error. Unique indexes that a caller can violate are named
  * `<table>_<field>_taken`.
  */
 export function takenField(error: unknown): string | null {

@@ -20,7 +20,10 @@ export const nameStatements = (executor: Executor, send: Send): void => void sen
 
 const dialect = new PgDialect();
 const names = new Map<string, string>();
-/** Each connection stores every prepared statement. Statements beyond this number stay unnamed, which is only slower. */
+/**
+ * Limits the memory, because each connection stores every prepared statement. Further statements stay unnamed, which is
+ * only slower.
+ */
 const MAX_NAMES = 200;
 
 function nameOf(text: string): string | undefined {
@@ -32,8 +35,8 @@ function nameOf(text: string): string | undefined {
 }
 
 /**
- * Like `rowsOf`, as a prepared statement on a PostgreSQL server. Only for statements whose text does not depend on the
- * request: everything that differs between two calls is a parameter.
+ * Like `rowsOf`, but as a prepared statement on a PostgreSQL server. Only for statements whose text does not depend on
+ * the request: everything that differs between two calls must be a parameter.
  */
 export async function preparedRowsOf<T extends object>(db: Executor, statement: SQL): Promise<T[]> {
   const send = senders.get(db);
@@ -43,7 +46,7 @@ export async function preparedRowsOf<T extends object>(db: Executor, statement: 
   return rows as T[];
 }
 
-/** Times stay text, like in Drizzle. */
+/** Times stay text, as in Drizzle. */
 const times = new Set<number>([
   pg.types.builtins.TIMESTAMPTZ,
   pg.types.builtins.TIMESTAMP,

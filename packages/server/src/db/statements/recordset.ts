@@ -6,13 +6,16 @@ import type { PgTable } from 'drizzle-orm/pg-core';
  * number of rows, and building, sending and parsing it would cost more than running it.
  */
 
-/** `rows` as a table in a FROM clause, for example `item(id uuid, position int)`. Members have the names of the columns. */
+/**
+ * `rows` as a table in a FROM clause, for example `item(id uuid, position int)`. Members must be named like the
+ * columns.
+ */
 export const recordset = (rows: readonly object[], as: string): SQL =>
   sql`json_to_recordset(${JSON.stringify(rows)}::json) as ${sql.raw(as)}`;
 
 /**
  * The columns of a table, for INSERT … SELECT from a recordset with the alias `fresh`. Columns in `without` keep their
- * default; those in `fixed` are set for new rows only.
+ * default. Columns in `fixed` are set for new rows only.
  *
  * @example sql`insert into ${table} (${names}) select ${names} from ${from(rows)}`
  */
@@ -33,7 +36,7 @@ export function insertion<T extends PgTable>(
   }
   return {
     names,
-    /** For `on conflict (id) do update set`: every column but the key, the tenant and what never changes. */
+    /** For `on conflict (id) do update set`: every column except the key, the tenant and the `fixed` columns. */
     updates: sql.raw(
       columns
         .filter(({ key, name }) => name !== 'id' && name !== 'tenant_id' && !fixed.includes(key))

@@ -3,15 +3,15 @@ import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Executor } from '../../kernel/scoped-db.ts';
 
 /**
- * Rows of a raw SQL statement, for joins and trees that a query builder would obscure. `T` describes the selection. One
- * driver answers times as text and the other as Date: see `instant`.
+ * Returns the rows of a raw SQL statement, for joins and trees that a query builder would obscure. `T` describes the
+ * selection. One driver returns times as text and the other as Date; see `instant`.
  */
 export async function rowsOf<T extends object>(db: Executor, statement: SQL): Promise<T[]> {
   const result: unknown = await db.execute(statement);
   return (result as { rows: T[] }).rows;
 }
 
-/** A time from a row of `rowsOf`. */
+/** Converts a time in a row of `rowsOf`. */
 export const instant = (value: string | Date): Date => new Date(value);
 
 /** The right side of `in`. An empty list matches no row. */
@@ -24,8 +24,8 @@ export const idList = (ids: readonly string[]): SQL =>
       )})`;
 
 /**
- * The right side of `=`. Passes all ids as one parameter, so that the statement text does not depend on their number;
- * fifty parameters would be most of the cost of building, sending and parsing the statement.
+ * The right side of `=`. Passes all ids as one parameter, so that the text of the statement does not depend on their
+ * number: with fifty parameters, building, sending and parsing the statement would take most of its time.
  */
 export const anyOf = (ids: readonly string[]): SQL => sql`any(${`{${ids.join()}}`}::uuid[])`;
 

@@ -19,14 +19,15 @@ const CUT_FUNCTION = 'cut_audit_log(uuid, bigint, integer)';
 
 const INSUFFICIENT_PRIVILEGE = '42501';
 
+/** The result of the preparation. */
 interface AppRoleStatus {
-  /** The role that the process has to switch to; null: it stays the user of `DATABASE_URL`. */
+  /** The role that the process has to switch to; null if it stays the user of `DATABASE_URL`. */
   readonly role: string | null;
-  /** Why only triggers protect the audit log; null when privileges protect it too. */
+  /** Why only triggers protect the audit log; null if privileges protect it too. */
   readonly missingPrivilege: string | null;
 }
 
-/** The message of an "insufficient privilege" error. Rethrows every other error. */
+/** Returns the message of an "insufficient privilege" error. Rethrows any other error. */
 export function privilegeErrorOf(error: unknown): string {
   const { code, message } = error as { code?: string; message?: string };
   if (code !== INSUFFICIENT_PRIVILEGE) throw error;
@@ -34,8 +35,8 @@ export function privilegeErrorOf(error: unknown): string {
 }
 
 /**
- * Creates the role and its privileges where they are missing, and answers which role the process has to use. The caller
- * holds the preparation lock. Writes nothing when everything is in place.
+ * Creates the role and its privileges if they are missing, and returns the role that the process has to use. The caller
+ * holds the preparation lock. Writes nothing if everything is in place.
  */
 export async function prepareAppRole(client: pg.Client): Promise<AppRoleStatus> {
   const check = async (question: string, values: unknown[] = []): Promise<boolean> => {
@@ -58,7 +59,10 @@ export async function prepareAppRole(client: pg.Client): Promise<AppRoleStatus> 
   return { role: APP_ROLE, missingPrivilege: null };
 }
 
-/** Creates the role. Roles belong to the server, so a process that prepares another database may create it first. */
+/**
+ * Creates the role if it is missing. Roles belong to the server, so a process that prepares another database may create
+ * it at the same time.
+ */
 export async function ensureRole(client: pg.Client, role: string): Promise<void> {
   const { rowCount } = await client.query('select from pg_roles where rolname = $1', [role]);
   if (rowCount) return;
@@ -67,7 +71,10 @@ export async function ensureRole(client: pg.Client, role: string): Promise<void>
   exception when duplicate_object or unique_violation then null; end $$`);
 }
 
-/** Makes the user a member. Tests by switching, because the rules of membership differ between versions of PostgreSQL. */
+/**
+ * Makes the user a member of the role. Tests membership by switching to the role, because its rules differ between
+ * versions of PostgreSQL.
+ */
 export async function ensureMembership(client: pg.Client, role: string): Promise<void> {
   const attempt = () => client.query(`set role ${role}`).then(() => client.query('reset role'));
   try {
@@ -79,7 +86,10 @@ export async function ensureMembership(client: pg.Client, role: string): Promise
   }
 }
 
-/** Tables whose privileges differ. Limited to the schema and the owner of the audit log; other tables are not ours. */
+/**
+ * Selects tables whose privileges differ. Limited to the schema and the owner of the audit log, because other tables
+ * are not ours.
+ */
 const TABLES_WITHOUT_GRANTS = `
   with audit as (select relnamespace, relowner from pg_class where oid = 'audit_log'::regclass)
   select c.oid::regclass::text as name
@@ -114,6 +124,6 @@ async function grantRights(client: pg.Client): Promise<void> {
   );
   grants.push(...functions.map(({ name }) => `grant execute on function ${name} to ${APP_ROLE}`));
   if (grants.length === 0) return;
-  // Several statements in one message are one transaction: other processes see all of them or none.
+  // Several statements in one message form one transaction, so other processes see all of them or none.
   await client.query(grants.join(';\n'));
 }

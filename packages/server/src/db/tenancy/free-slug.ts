@@ -4,8 +4,8 @@ import { rowsOf } from '../statements/rows.ts';
 import { withoutRls } from './rls.ts';
 
 /**
- * A slug from a name: `Acme GmbH` → `acme-gmbh`, followed by the lowest free number when a live row has it already.
- * The unique index decides a race for the same slug.
+ * Derives a slug from a name: `Acme GmbH` becomes `acme-gmbh`, followed by the lowest free number if a live row already
+ * has it. The unique index decides races for the same slug.
  */
 export async function freeSlug(
   tx: Executor,
@@ -22,7 +22,7 @@ export async function freeSlug(
       .slice(0, 55)
       .replace(/-+$/, '') || table.slice(0, -1);
   const owner = ownerId === null ? sql`true` : sql`owner_id = ${ownerId}::uuid`;
-  // Slugs of organizations are unique in the whole installation.
+  // Organization slugs are unique in the whole installation.
   const rows = await withoutRls(tx, () =>
     rowsOf<{ slug: string }>(
       tx,

@@ -12,16 +12,20 @@ import { TENANT_ROLE } from './tenant-role.ts';
  * end with their transaction, so a pooled connection carries nothing from one scope into the next. The few statements
  * that need rows outside their scope run in `withoutRls`.
  *
- * The embedded database has one user with all privileges: there these functions only call the work.
+ * The embedded database has one user with all privileges, so there these functions merely call the work.
  */
 export interface RowLevelSecurity {
   /**
-   * Reads in the scope, in a separate read-only transaction; without a scope, as the service. The work must not take a
-   * second connection from the pool: with a small pool it would deadlock. The installation contains every tenant, so its
-   * operations read and write as the service, and each selects the columns that operators may see.
+   * Reads in the scope, in a separate read-only transaction; without a scope, reads as the service. The work must not
+   * take a second connection from the pool, because with a small pool it would deadlock. Operations of the
+   * installation, which contains every tenant, read and write as the service, and each selects the columns that
+   * operators may see.
    */
   read<T>(scope: ScopeNode | undefined, work: (tx: Executor) => Promise<T>): Promise<T>;
-  /** Runs the work in the scope, inside a transaction of the service. Later statements run as the service again. */
+  /**
+   * Runs the work in the scope, inside a transaction of the service. Statements after the work run as the service
+   * again.
+   */
   within<T>(tx: Executor, scope: ScopeNode | undefined, work: () => Promise<T>): Promise<T>;
 }
 
@@ -33,7 +37,7 @@ export const noRls = (pool: Executor): RowLevelSecurity => ({
   within: (_, __, work) => work(),
 });
 
-/** The role of the service; null: the user who connected. */
+/** The role of the service; null if it is the user who connected. */
 type ServiceRole = string | null;
 
 /** `readWith` opens a read-only transaction with these settings. */
@@ -69,8 +73,8 @@ export function createRls(
 const isInstallation = ({ level }: ScopeNode): boolean => level === 'installation';
 
 /**
- * Sets the session identity until the end of the transaction: role, node and, for a project, the owner's node; for the slice
- * of a grant its project and the customer.
+ * Sets the session identity until the end of the transaction: the role, the node and, for a project, the owner's node.
+ * For a slice these are the slice, its project and the customer.
  */
 const identityStatements = ({ nodeId, parentId, level, grant, organizationId }: ScopeNode): string =>
   `set local role ${TENANT_ROLE};
@@ -79,17 +83,17 @@ const identityStatements = ({ nodeId, parentId, level, grant, organizationId }: 
       grant ? `; set local ${CUSTOMER_SETTING} = ${pg.escapeLiteral(organizationId ?? '')}` : ''
     }`;
 
-/** Transactions that currently run in a scope, and the role to restore. */
+/** Transactions that currently run in a scope, with the role to restore. */
 const serviceRoles = new WeakMap<Executor, ServiceRole>();
 
 const switchRole = (tx: Executor, role: ServiceRole) =>
   deferToCommit(tx, tx.execute(sql.raw(`set local role ${role ?? 'none'}`)));
 
 /**
- * Runs statements as the service inside an operation of a scope, for rows outside that scope: whether an address has an
- * owner, or what has to be deleted together with a row. Each caller restricts the rows itself, and
- * `test/security/row-policies.test.ts` lists each caller with its reason. Nothing else may use the transaction until
- * the work ends.
+ * Runs statements as the service inside an operation of a scope, for rows outside that scope: for example to find out
+ * whether an address has an owner, or what has to be deleted together with a row. Each caller restricts the rows
+ * itself, and `test/security/row-policies.test.ts` lists each caller with its reason. Nothing else may use the
+ * transaction until the work ends.
  */
 export async function withoutRls<T>(tx: Executor, work: () => Promise<T>): Promise<T> {
   const service = serviceRoles.get(tx);
@@ -103,6 +107,6 @@ export async function withoutRls<T>(tx: Executor, work: () => Promise<T>): Promi
   return answer;
 }
 
-/** Gives the rest of the transaction access to a node that the transaction has just created. */
+/** Grants the rest of the transaction access to a node that it has just created. */
 export const addToSessionTenants = (id: string) =>
   sql`set_config(${TENANTS_SETTING}, concat_ws(',', nullif(current_setting(${TENANTS_SETTING}, true), ''), ${id}::text), true)`;

@@ -1,25 +1,28 @@
-import { SYSTEM_NODE } from '../../schema/nodes.ts';
-
-/**
+/*
  * The row policies: which rows of each table an operation may read and write (decision 0018).
  * `src/db/tenancy/tenant-role.ts` installs them on the server; `src/db/tenancy/rls.ts` sets the session identity.
  *
  * A statement can access the node of its resolved scope and the nodes that its transaction has created. In a project
- * scope it can also read the roles, members and service users of the project's owner; in a granted scope the roles of the
- * project and of the customer, and the customer's members. Only the service can access a table without an entry here.
- *
- * A release may only widen a policy, never narrow it: during an upgrade the previous version runs under the same
- * policies.
+ * scope it can also read the roles, members and service users of the project's owner; in a granted scope the roles of
+ * the project and of the customer, and the customer's members. Only the service can access a table without an entry
+ * here.
+ */
+
+import { SYSTEM_NODE } from '../../schema/nodes.ts';
+
+/**
+ * Increment it with every change of the policies. A release may only widen a policy, never narrow it, because during an
+ * upgrade the previous version runs under the same policies.
  */
 export const POLICY_REVISION = 8;
 
-/** Session settings that the functions read. Without a value they match no row. */
+/** Session settings that the policy functions read. A setting without a value matches no row. */
 export const TENANTS_SETTING = 'doorward.tenants';
 export const OWNER_SETTING = 'doorward.owner';
-/** In a granted scope: the customer, whose members use the slice. */
+/** Set in a granted scope: the customer, whose members use the slice. */
 export const CUSTOMER_SETTING = 'doorward.customer';
 
-/** As scalar subselects: PostgreSQL evaluates each once per statement and can use it in an index search. */
+/** Scalar subselects, because PostgreSQL evaluates each once per statement and can use it in an index search. */
 const ANY_TENANT = 'any ((select doorward_reach())::uuid[])';
 const OWNER = '(select doorward_owner())';
 const CUSTOMER = '(select doorward_customer())';
@@ -33,13 +36,13 @@ create or replace function doorward_owner() returns uuid language sql stable par
 create or replace function doorward_customer() returns uuid language sql stable parallel safe
   as $$ select nullif(current_setting('${CUSTOMER_SETTING}', true), '')::uuid $$`;
 
-/** Conditions on a row, in SQL. */
+/** SQL conditions on the rows of a table. */
 export interface RowPolicy {
   /** Rows that can be read and locked. */
   readonly read: string;
-  /** Rows that an insert or update may produce, and that may be deleted; absent: none. */
+  /** Rows that an insert or update may produce, and that may be deleted. If absent, none. */
   readonly write?: string;
-  /** Columns that may be updated. Default: all but `id` and `tenant_id`, so that no row moves to another tenant. */
+  /** Columns that may be updated. Default: all except `id` and `tenant_id`, so that no row moves to another tenant. */
   readonly updatableColumns?: readonly string[];
   /** Whether rows that `write` matches may be inserted. Default: true. */
   readonly canInsert?: boolean;
@@ -49,17 +52,20 @@ export interface RowPolicy {
 
 const ofTenant = `tenant_id = ${ANY_TENANT}`;
 const ofTenantOnly: RowPolicy = { read: ofTenant, write: ofTenant };
-/** Roles and their grants: also built-in ones, and those of a project's owner, because project keys may have its roles. */
+/**
+ * For roles and their contents. Built-in roles, and those of a project's owner, are included, because project keys may
+ * have such roles.
+ */
 const ofRolesAndGrants: RowPolicy = {
   read: `tenant_id = ${ANY_TENANT} or tenant_id = ${SYSTEM} or tenant_id = ${OWNER} or tenant_id = ${CUSTOMER}`,
   write: ofTenant,
 };
-/** Rows that belong to a row of another table; its tenant decides. */
+/** For rows that are part of a row in another table; the tenant of that row decides. */
 const partOf = (table: string, column: string): RowPolicy => {
   const ofVisible = `exists (select 1 from ${table} whole where whole.id = ${column} and whole.tenant_id = ${ANY_TENANT})`;
   return { read: ofVisible, write: ofVisible };
 };
-/** History of a scope and of the projects below it. Only the service writes it. */
+/** For the history of a scope and of the projects below it. Only the service writes it. */
 const ofHistory: RowPolicy = {
   read: `tenant_id = ${ANY_TENANT} or tenant_id = any (array(
     select n.id from nodes n where n.parent_id = ${ANY_TENANT} and n.kind = 'project'))`,
@@ -69,7 +75,8 @@ export const rowPolicies: Readonly<Record<string, RowPolicy>> = {
   nodes: {
     read: `id = ${ANY_TENANT} or parent_id = ${ANY_TENANT} or id = ${OWNER}`,
     write: `id = ${ANY_TENANT} or parent_id = ${ANY_TENANT}`,
-    // PostgreSQL allows a row lock only with the update privilege on a column. Only the recorder writes the counters.
+    // PostgreSQL allows a row lock only with the update privilege on some column. Only the recorder writes the
+    // counters.
     updatableColumns: ['policy_version'],
     canDelete: false,
   },
@@ -81,11 +88,11 @@ export const rowPolicies: Readonly<Record<string, RowPolicy>> = {
     canDelete: false,
   },
   organizations: {
-    // An account also lists the organizations that its owner is a member of.
+    // An account also lists the organizations in which its owner is a member.
     read: `id = ${ANY_TENANT} or account_id = ${ANY_TENANT} or id = ${OWNER}
       or exists (select 1 from organization_members m where m.tenant_id = organizations.id)`,
     write: `id = ${ANY_TENANT}`,
-    // Not `suspended_at`: only an operator of the installation ends a suspension.
+    // Does not include `suspended_at`: only an operator of the installation ends a suspension.
     updatableColumns: [
       'created_at',
       'updated_at',
@@ -106,7 +113,7 @@ export const rowPolicies: Readonly<Record<string, RowPolicy>> = {
     write: `id = ${ANY_TENANT} or owner_id = ${ANY_TENANT}`,
     canDelete: false,
   },
-  // Users who are members of the tenant or managed by it, and users whom its rows refer to.
+  // Users who are members of the tenant or managed by it, and users that its rows refer to.
   users: {
     read: `managed_by = ${ANY_TENANT}
       or exists (select 1 from organization_members m where m.user_id = users.id)
@@ -128,7 +135,8 @@ export const rowPolicies: Readonly<Record<string, RowPolicy>> = {
     read: `tenant_id = ${ANY_TENANT} or tenant_id = ${OWNER}`,
     write: ofTenant,
   },
-  // The owner, the customer, and the slice itself. Only the owner writes it; the service does what a customer decides.
+  // Visible to the owner, to the customer and in the slice itself. Only the owner writes it; the customer's decisions
+  // are written by the service.
   project_grants: {
     read: `tenant_id = ${ANY_TENANT} or organization_id = ${ANY_TENANT} or id = ${ANY_TENANT}`,
     write: ofTenant,
@@ -177,7 +185,7 @@ export const rowPolicies: Readonly<Record<string, RowPolicy>> = {
   events: ofHistory,
 };
 
-/** Tables to which the tenant role has no privilege, each with the reason. */
+/** Tables on which the tenant role has no privileges, each with the reason. */
 export const serviceOnlyTables: Readonly<Record<string, string>> = {
   account_failures: 'belongs to a user who signs in',
   app_grants: 'belongs to a user; read when they sign in',

@@ -5,11 +5,11 @@ import { pgCode } from '../statements/pg-error.ts';
 import { policyFunctions, POLICY_REVISION, rowPolicies, type RowPolicy } from './row-policies.ts';
 
 /**
- * The tenant role: statements of an operation run as it once the scope is resolved. It has privileges on the tables of
- * `row-policies.ts` only, and the policies restrict the rows. It owns nothing, cannot log in and cannot bypass the
- * policies. The service role can access every row.
+ * The tenant role: statements of an operation run as this role once the scope is resolved. It has privileges only on
+ * the tables of `row-policies.ts`, and the policies restrict the rows. It owns nothing, cannot log in and cannot bypass
+ * the policies. The service role can access every row.
  *
- * The start of a process creates role and policies, and not a migration: roles belong to the server, so they may be
+ * Role and policies are created when a process starts, not by a migration: roles belong to the server, so they may be
  * missing after a dump is restored on another server, and the dump omits the policies that name them.
  */
 export const TENANT_ROLE = 'doorward_tenant';
@@ -19,7 +19,7 @@ interface TableGrants {
   readonly reads: true;
   readonly adds: boolean;
   readonly removes: boolean;
-  /** null: all but `id` and `tenant_id`. */
+  /** Columns that may be updated; null means all except `id` and `tenant_id`. */
   readonly changes: readonly string[] | null;
 }
 
@@ -32,9 +32,10 @@ const tableGrants: readonly TableGrants[] = Object.entries(rowPolicies).map(([na
 }));
 
 /**
- * Installs role, privileges and policies where they are missing or outdated. The caller holds the preparation lock.
- * Writes nothing when everything is in place, and keeps the policies of a later version.
- * @throws the error of PostgreSQL when the user lacks a privilege
+ * Installs role, privileges and policies if they are missing or outdated. The caller holds the preparation lock. Writes
+ * nothing if everything is in place, and keeps the policies of a later version.
+ *
+ * @throws the PostgreSQL error if the user lacks a privilege
  */
 export async function prepareTenantRole(client: pg.Client): Promise<void> {
   await ensureRole(client, TENANT_ROLE);
@@ -46,7 +47,7 @@ export async function prepareTenantRole(client: pg.Client): Promise<void> {
   await client.query(`${policyFunctions}; grant usage on schema ${rows[0]?.name} to ${TENANT_ROLE}`);
   for (const { name, columns } of outdated) {
     const policy = rowPolicies[name];
-    // One transaction per table, so that no table stays locked while another lock is awaited.
+    // One transaction per table, so that no table stays locked while the lock of another one is awaited.
     if (policy) await applyInTransaction(client, statementsFor(name, policy, columns));
   }
 }
@@ -57,7 +58,7 @@ const lockConflicts = new Set(['55P03', '40P01']);
 /**
  * Runs the statements in one transaction, so that row-level security is never enabled on a table without policies.
  * While the previous version serves requests, an ALTER TABLE that waits for its lock would block every later statement
- * on the table. The lock timeout is therefore short, and the transaction is retried.
+ * on the table. So the lock time-out is short, and the transaction is retried.
  */
 async function applyInTransaction(client: pg.Client, statements: readonly string[]): Promise<void> {
   for (;;) {
@@ -122,7 +123,8 @@ function statementsFor(table: string, policy: RowPolicy, columns: readonly strin
     `create policy ${named('service')} on ${table} to ${APP_ROLE} using (true) with check (true)`,
     create('select', `using (${read})`),
     ...(rights?.adds ? [create('insert', `with check (${write})`)] : []),
-    // Row locks use this policy, so every readable row can be locked; PostgreSQL compares written rows with the check.
+    // Row locks use the `using` condition of this policy, so every readable row can be locked. Written rows must meet
+    // `with check`.
     ...(columns.length > 0 ? [create('update', `using (${read}) with check (${write})`)] : []),
     ...(rights?.removes ? [create('delete', `using (${write})`)] : []),
     `alter table ${table} enable row level security`,

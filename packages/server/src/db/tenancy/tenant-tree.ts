@@ -1,3 +1,11 @@
+/*
+ * Creates and deletes nodes of the tenant tree (model §1, §4).
+ *
+ * Neither leaves a live row in a deleted node, even under concurrency. `createNode` takes a key-share lock on the
+ * parent: a deletion of the parent waits for it, and the lock fails once the parent is deleted. For other rows the
+ * recorder locks the node at the end of the mutation and checks that it is live (events/record.ts).
+ */
+
 import { and, eq, isNull, sql, type SQL } from 'drizzle-orm';
 import { unknownScope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
@@ -6,16 +14,9 @@ import { anyOf, rowsOf } from '../statements/rows.ts';
 import { withoutRls, addToSessionTenants } from './rls.ts';
 
 /**
- * Creates and deletes nodes of the tenant tree (model §1, §4).
- *
- * Neither leaves a live row in a deleted node, even under concurrency. `createNode` takes a key-share lock on the
- * parent: the deletion of the parent waits for it, and the lock fails once the parent is deleted. For other rows the
- * recorder locks the node at the end of the mutation and checks that it is live (events/record.ts).
- */
-
-/**
  * Inserts a node under a live parent.
- * @throws FORBIDDEN when the parent was deleted concurrently, the same error as for an unknown scope
+ *
+ * @throws FORBIDDEN if the parent was deleted concurrently, as for an unknown scope
  */
 export async function createNode(
   tx: Executor,
@@ -55,13 +56,13 @@ export const softDeletedTables = [
   'project_grants',
 ] as const;
 
-/** Tables with the account, organization or project of a node, under the same id. */
+/** Tables with the account, organization or project of a node, whose rows have the node's id. */
 export const nodeTables = ['accounts', 'organizations', 'projects'] as const;
 
-/** Tables whose rows are removed at once: a deleted node has no members. */
+/** Tables whose rows are removed immediately, because a deleted node has no members. */
 export const membershipTables = ['organization_members', 'account_service_users', 'project_users'] as const;
 
-/** The other tables with rows of a node, and why those rows have no effect after its deletion. */
+/** The other tables with rows of a node, and why their rows have no effect after the node is deleted. */
 export const retainedTables: Readonly<Record<string, string>> = {
   audit_log: 'append-only',
   events: 'read in the scope of the node, which does not resolve',
@@ -97,9 +98,9 @@ export const deleteNode = (tx: Executor, nodeId: string): Promise<DeletedSubtree
 export interface DeletedSubtree {
   /** The deleted nodes. */
   readonly ids: ReadonlySet<string>;
-  /** To invalidate, so that no cached permission or key outlives the deletion. */
+  /** Topics to invalidate, so that no cached permission or key outlives the deletion. */
   readonly topics: string[];
-  /** The project grants that were live, with their status before. */
+  /** The project grants that ended with the deletion, with the status that they had before. */
   readonly endedGrants: ReadonlyMap<string, string>;
 }
 
@@ -130,12 +131,12 @@ async function deleteSubtree(tx: Executor, deletion: SubtreeDeletion): Promise<D
     );
   for (const table of softDeletedTables) await mark(table, 'tenant_id');
   for (const table of nodeTables) await mark(table, 'id');
-  // A mailed token must not work after the deletion, even in a code path that does not check the invitation.
+  // A mailed token must not work after the deletion, even in code that does not check the invitation.
   await tx.execute(sql`delete from organization_invitation_tokens where invitation_id in (
     select id from organization_invitations where tenant_id = ${deletedIds})`);
   await tx.execute(sql`delete from project_grant_tokens where grant_id in (
     select id from project_grants where tenant_id = ${deletedIds})`);
-  // Of a customer that ends, or of one whose grant was revoked before.
+  // Revokes the live grants whose slice is deleted, because its project or its customer is.
   const ended = await rowsOf<{ id: string; status: string }>(
     tx,
     sql`update project_grants g set status = 'revoked', revoked_by = 'system', revoked_at = now(), updated_at = now()
@@ -163,11 +164,14 @@ async function deleteSubtree(tx: Executor, deletion: SubtreeDeletion): Promise<D
   return { ids: new Set(ids), topics, endedGrants: new Map(ended.map(({ id, status }) => [id, status])) };
 }
 
-/** Sessions that users have with apps of these nodes. */
+/** SQL condition: the session is with an app of these nodes. */
 const ofAppsIn = (ids: SQL): SQL =>
   sql`project_app_id in (select id from project_apps where tenant_id = ${ids})`;
 
-/** Nodes that end with these: those below, and the slices of a customer, which are below the projects of others. */
+/**
+ * SQL for the nodes that are deleted together with these: nodes below them, and the slices of a deleted customer, which
+ * are below other owners' projects.
+ */
 const endingWith = (ids: SQL): SQL => sql`(select below.id from nodes below where below.parent_id = ${ids}
   union all select g.id from project_grants g where g.organization_id = ${ids})`;
 
@@ -177,8 +181,8 @@ interface SubtreeDeletion {
 }
 
 /**
- * All people who are members of node `n` own deleted accounts. Only organizations have such members. Service users do not
- * count, because none of them can sign in.
+ * SQL condition: all people who are members of node `n` own accounts that are being deleted. Only organizations have
+ * such members. Service users do not count, because none of them can sign in.
  */
 const isUnshared = ({ rootIds }: SubtreeDeletion): SQL => sql`not exists (
   select 1 from organization_members m
@@ -187,8 +191,8 @@ const isUnshared = ({ rootIds }: SubtreeDeletion): SQL => sql`not exists (
     and m.user_id not in (select owner_id from accounts where id = ${anyOf(rootIds)}))`;
 
 /**
- * Locks the rows of the subtree before its nodes. Every mutation locks its rows first and its node last, so a deletion
- * in the opposite order would deadlock with them.
+ * Locks the rows of the subtree before its nodes. Every mutation locks its rows first and its node last, so the
+ * opposite order would cause deadlocks.
  */
 async function lockRows(tx: Executor, deletion: SubtreeDeletion): Promise<void> {
   const ids = anyOf(await findSubtree(tx, deletion));
@@ -199,7 +203,7 @@ async function lockRows(tx: Executor, deletion: SubtreeDeletion): Promise<void> 
     );
   for (const table of nodeTables) await lock(table, 'id');
   for (const table of [...membershipTables, ...softDeletedTables]) await lock(table, 'tenant_id');
-  // Of a customer: the grants of the projects of others.
+  // For a deleted customer: its grants of other owners' projects, which have the ids of the slices.
   await lock('project_grants', 'id');
   await tx.execute(
     sql`select count(*) from (select 1 from sessions where ${ofAppsIn(ids)} for update) locked`,
@@ -207,9 +211,9 @@ async function lockRows(tx: Executor, deletion: SubtreeDeletion): Promise<void> 
 }
 
 /**
- * The nodes to delete, level by level. With `lock`, each level is locked against new children before the next statement
- * looks the children up, so that it sees children whose commit the lock waited for. Projects have no children and stay
- * unlocked, so that a busy project does not delay its deletion.
+ * Finds the nodes to delete, level by level. With `lock`, each level is locked against new children before the next
+ * statement reads the children, so that it sees children whose commit the lock waited for. Projects have no children
+ * and stay unlocked, so that a busy project does not delay its deletion.
  */
 async function findSubtree(
   tx: Executor,
@@ -233,13 +237,13 @@ async function findSubtree(
   return [...ids];
 }
 
-/** Locks in the order of ids, so that two deletions cannot deadlock. */
+/** Locks nodes in the order of their ids, so that two deletions cannot deadlock. */
 const lockNodes = (tx: Executor, ids: readonly string[]): PromiseLike<unknown> =>
   tx.execute(sql`select 1 from nodes where id = ${anyOf(ids)} and kind <> 'project' order by id for update`);
 
 /**
- * Allows the purge of these deleted nodes, of deleted nodes below them and of their deleted managed users from `at` on,
- * before their retention ends.
+ * Allows the purge of these deleted nodes, of deleted nodes below them, and of their deleted managed users from `at`
+ * on, before their retention ends.
  */
 export async function purgeFrom(tx: Executor, nodeIds: Iterable<string>, at: Date): Promise<void> {
   const moment = sql`${at.toISOString()}::timestamptz`;
