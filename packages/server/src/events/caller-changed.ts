@@ -1,9 +1,9 @@
 import type { MutationOrigin } from '../kernel/stages.ts';
 
 /**
- * The permissions of the caller may have changed while the mutation waited for a lock. The transaction cannot check them
- * itself, because it would see its own uncommitted writes. It is rolled back, the caller is checked again, and the
- * mutation restarts.
+ * Thrown if the caller's permissions may have changed while the mutation waited for a lock. The transaction cannot
+ * check them itself, because it would see its own uncommitted writes. So it is rolled back, the caller is checked
+ * again, and the mutation restarts.
  */
 export class CallerChanged extends Error {
   constructor() {
@@ -11,7 +11,10 @@ export class CallerChanged extends Error {
   }
 }
 
-/** Call it after the last wait for a lock before the commit. @throws CallerChanged */
+/**
+ * Call it after the last wait for a lock before the commit. @throws CallerChanged if the check of the caller is
+ * outdated
+ */
 export function assertSameCaller({ caller }: Pick<MutationOrigin, 'caller'>): void {
   if (caller?.isDue()) throw new CallerChanged();
 }

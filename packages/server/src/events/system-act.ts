@@ -4,7 +4,7 @@ import type { Actor, Recording } from '../kernel/event.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import type { Commit } from './commit.ts';
 
-/** The transaction of a job, with functions to record and invalidate. */
+/** A job's transaction, with functions to record and invalidate. */
 export interface SystemAct {
   readonly tx: Executor;
   record(recording: Recording & { readonly node: NonNullable<Recording['node']> }): void;

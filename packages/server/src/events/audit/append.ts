@@ -7,7 +7,7 @@ import type { Relay } from '../outbox/relay.ts';
 import { auditLog } from '../../schema/events/audit-log-entry.ts';
 import { events } from '../../schema/events/event.ts';
 
-/** Numbered and sealed rows to write; the caller holds the locks of their nodes (`lockChainHeads`). */
+/** Rows to write, already numbered and sealed. The caller holds the locks of their nodes (`lockChainHeads`). */
 export interface Records {
   readonly entries: readonly AuditRow[];
   readonly events: readonly EventRow[];
@@ -17,7 +17,7 @@ export interface Records {
 export type AuditRow = typeof auditLog.$inferInsert;
 export type EventRow = typeof events.$inferInsert;
 
-/** The new counters of a node, and the increment of its policy version. */
+/** The new counters of a node, and by how much its policy version increases. */
 export interface ChainHead {
   readonly id: string;
   readonly policy: number;
@@ -27,21 +27,22 @@ export interface ChainHead {
 }
 
 interface Appended {
-  /** Whether any of the events has to be relayed. */
+  /** Whether any of the events must be relayed. */
   readonly needsRelay: boolean;
   readonly transaction?: string;
 }
 
 const auditColumns = insertion(auditLog);
-// The statement computes `relay_at`.
+// Without the columns that the statement computes (`relay_at`) or that keep their default.
 const eventColumns = insertion(events, ['relayAt', 'relayAttempts']);
 
 const HEAD = 'head(id uuid, policy int, "auditSequence" bigint, "eventSequence" bigint, hash text)';
 
 /**
- * Writes entries, events and counters in one statement. The same statement decides which events have a consumer, so it
- * sees everything that was committed before the locks were taken.
- * @param extraColumns columns that the statement also selects
+ * Writes entries, events and counters in one statement. The same statement decides which events have a consumer, so
+ * that the decision sees everything that was committed before the locks were taken.
+ *
+ * @param extraColumns columns that the statement selects in addition
  */
 export async function append(
   tx: Executor,
@@ -67,7 +68,7 @@ export async function append(
   return row as Appended;
 }
 
-/** The time of the event if a consumer takes this type in this node, else null. */
+/** SQL for `relay_at`: the time of the event if a consumer takes its type in its node, else null. */
 function relayTime(rows: readonly EventRow[], due: Relay['due']): SQL {
   const cases = [...new Set(rows.map(({ type }) => type))].map((type) => {
     const condition = due(type, sql`fresh.tenant_id`);

@@ -4,7 +4,7 @@ import { canonicalJson } from '../../kernel/output/canonical-json.ts';
 /**
  * An entry of an audit log. The log of a tenant node is a hash chain: every entry contains the hash of the previous
  * one, which reveals changed, missing and reordered entries (events §7). Personal values enter the hash only as a
- * salted digest: an erasure removes the values and the salt, and the chain still verifies.
+ * salted digest, so that the chain still verifies after an erasure removes the values and the salt.
  */
 export interface ChainEntry {
   readonly id: string;
@@ -40,18 +40,18 @@ export function personalDigest(entry: ChainEntry, salt: string): string {
   return sha256(salt + canonicalJson([entry.actor.name, entry.ipAddress, entry.userAgent, changes]));
 }
 
-/** Members that the hash covers directly. The digest covers the others, and `changes` of a User. */
+/** The members that the hash covers directly. The digest covers the other members, and `changes` of a User. */
 type Covered = Readonly<
   Record<Exclude<keyof ChainEntry, 'ipAddress' | 'userAgent' | 'changes'> | keyof Sealed, unknown>
 > & { readonly changes?: unknown };
 type Sealed = Pick<Sealing, 'previousHash' | 'personalDigest'>;
 
-/** SHA-256 over the previous hash and the entry without hash, salt and the members that the digest covers. */
+/** SHA-256 over the previous hash and the entry, without its hash, its salt and the members that the digest covers. */
 export function entryHash(entry: ChainEntry, previousHash: string, digest: string): string {
-  // GraphQL answers null where there is no impersonator.
+  // GraphQL returns null if there is no impersonator.
   const { name: _, impersonator, ...self } = entry.actor;
   const actor = impersonator ? { ...self, impersonator } : self;
-  // In canonical order, so that `canonicalJson` has nothing to sort.
+  // Written in canonical order, so that `canonicalJson` has nothing to sort.
   const covered: Covered = {
     actor,
     ...(entry.target?.type === 'User' ? {} : { changes: entry.changes }),
@@ -73,7 +73,7 @@ export function entryHash(entry: ChainEntry, previousHash: string, digest: strin
   return sha256(previousHash + canonicalJson(covered));
 }
 
-/** Appends an entry to a chain: computes its salt, personal digest and hash. */
+/** Seals a new entry of a chain: computes its salt, personal digest and hash. */
 export function sealEntry(entry: ChainEntry, previousHash: string): Sealing {
   const salt = newSalt();
   const digest = personalDigest(entry, salt);
@@ -83,7 +83,7 @@ export function sealEntry(entry: ChainEntry, previousHash: string): Sealing {
 const SALT_BYTES = 16;
 const salts = { bytes: Buffer.alloc(0), used: 0 };
 
-/** Reads random bytes for 256 entries at once, which costs little more than for one. */
+/** Returns a new salt. Random bytes for 256 salts are read together, which takes little longer than for one. */
 function newSalt(): string {
   if (salts.used === salts.bytes.length)
     Object.assign(salts, { bytes: randomBytes(256 * SALT_BYTES), used: 0 });

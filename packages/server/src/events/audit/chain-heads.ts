@@ -11,7 +11,7 @@ export interface LockedHead {
   /** Hash of the last entry; the next entry contains it. */
   readonly hash: string;
   readonly deleted: boolean;
-  /** Database time when the lock was taken: the time of all entries that are written under it. */
+  /** Database time when the lock was taken. All entries that are written under the lock get this time. */
   readonly now: Date;
 }
 
@@ -22,7 +22,7 @@ export interface LockedHead {
 export async function lockChainHeads(tx: Executor, ids: readonly string[]): Promise<Map<string, LockedHead>> {
   const rows = await preparedRowsOf<HeadRow>(
     tx,
-    // The time is read after the lock, so that sequence and time of entries have the same order.
+    // The time is read after the lock, so that entries have the same order by time as by sequence.
     sql`with locked as materialized (
         select id, audit_sequence, event_sequence, audit_hash, deleted_at is not null as deleted from ${nodes}
         where ${isAnyOf(nodes.id, ids)} order by id for no key update)

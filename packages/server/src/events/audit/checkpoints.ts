@@ -8,8 +8,9 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import type { ActAsSystem } from '../system-act.ts';
 
 /*
- * Signs the head of each audit log every thousand entries or daily (events §7). An attacker who recomputes a whole chain
- * gets valid hashes, but cannot sign them. The signature is an entry of the log, so that every reader of the log has it.
+ * Signs the head of each audit log every thousand entries or daily (events §7). An attacker who recomputes a whole
+ * chain gets valid hashes, but cannot sign them. The signature is stored as an entry of the log, so that every reader
+ * of the log has it.
  *
  * The head is read before the transaction that signs it. This is safe, because entries do not change and later entries
  * do not affect the signature. If several processes sign the same head, the first update wins.
@@ -18,11 +19,14 @@ const ENTRIES = 1000;
 const DAY_MS = 86_400_000;
 const BATCH = 100;
 
-/** The `type` claim of checkpoints. `authenticate` accepts only the types of access tokens, and this is none of them. */
+/**
+ * The `type` claim of checkpoints. `authenticate` accepts only the types of access tokens, so a checkpoint is no
+ * credential.
+ */
 const CHECKPOINT = 'auditCheckpoint';
 
 interface Checkpoints {
-  /** Signs all due logs and answers how many it signed. Never rejects; concurrent calls share one run. */
+  /** Signs all due logs, and returns how many it signed. Never rejects; concurrent calls share one run. */
   readonly run: () => Promise<number>;
   /** Stops after the current log. */
   readonly stop: () => Promise<unknown>;
@@ -36,7 +40,7 @@ interface CheckpointOptions {
   readonly log: (error: unknown, message: string) => void;
 }
 
-/** The head of a log, and the sequence that its last checkpoint covers. */
+/** The head of a log, with the sequence that its last checkpoint covers. */
 interface Head {
   readonly id: string;
   readonly kind: 'account' | 'organization' | 'project' | 'system';
@@ -80,7 +84,7 @@ export function createCheckpoints({
     return actAsSystem(CHECKPOINT, async (act) => {
       const claimed = await act.tx
         .update(nodes)
-        // Includes the checkpoint entry itself, so that a log without other new entries needs no further checkpoint.
+        // Counts the checkpoint's own entry, so that a log without other new entries needs no further checkpoint.
         .set({ auditCheckpoint: sql`${nodes.auditSequence} + 1`, auditCheckpointAt: now })
         .where(and(eq(nodes.id, id), eq(nodes.auditCheckpoint, checkpoint)))
         .returning({ id: nodes.id });
@@ -122,7 +126,7 @@ export function createCheckpoints({
   };
 }
 
-/** The scope in the entries of a node. */
+/** The scope that a node's entries have. */
 function scopeOf({ id, kind, parent_id, parent_kind }: Head): NodeRef['scope'] {
   if (kind === 'system') return { tenant: 'installation', id };
   if (kind !== 'project') return { tenant: kind, id };

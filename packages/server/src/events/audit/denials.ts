@@ -8,7 +8,7 @@ import type { Recorder } from '../record.ts';
 interface Denials {
   /** Wraps `invoke` and records denials in scopes that the caller belongs to. */
   watch(invoke: Invoke): Invoke;
-  /** Writes the counts of the windows that have ended, or of all windows; never rejects. */
+  /** Writes the counts of the windows that have ended, or with `all` of every window. Never rejects. */
   flush(all?: boolean): Promise<void>;
 }
 
@@ -21,21 +21,24 @@ interface Denial {
 interface DenialWindow {
   readonly denial: Denial;
   readonly endsAt: number;
-  /** Denials after the first one. */
+  /** How many equal denials followed the first one. */
   repeats: number;
 }
 
 const WINDOW_MS = 60_000;
 const MAX_COUNTED = 10_000;
-/** A window that ends too late was opened before the clock was set back, and counts as ended. */
+/**
+ * Whether a window has not ended. A window that ends too late was opened before the clock was set back, and counts as
+ * ended.
+ */
 const isOpen = ({ endsAt }: Pick<DenialWindow, 'endsAt'>, now: number): boolean =>
   endsAt > now && endsAt <= now + WINDOW_MS;
 
 /**
  * Creates the audit of denied mutations by callers who belong to the scope (events §7). The first denial is written
- * before its response. Equal denials of the next minute are counted and written as one entry at its end, so that
- * repeated calls don't fill the log. The count is written late because entries never change. A killed process loses
- * only the counts of its last minute.
+ * before its response is sent. Equal denials in the next minute are counted and written as one entry at its end, so
+ * that repeated calls don't fill the log; the count is written last because entries never change. A killed process
+ * loses only the counts of its last minute.
  */
 export function createDenials(options: {
   readonly transaction: Stages['transaction'];
@@ -67,7 +70,7 @@ export function createDenials(options: {
     if (window && isOpen(window, now)) return void window.repeats++;
     windows.delete(key);
     if (window && window.repeats > 0) await write(window.denial, window.repeats);
-    // Beyond the limit every denial is written.
+    // Beyond the limit windows are no longer counted, and every denial is written.
     if (windows.size < MAX_COUNTED) windows.set(key, { denial, endsAt: now + WINDOW_MS, repeats: 0 });
     await write(denial, 1);
   }
@@ -76,7 +79,7 @@ export function createDenials(options: {
     watch: (invoke) => (op, raw, call, seen) => {
       const isDryRun = op.dryRun && (raw as Record<string, unknown>)['dryRun'] === true;
       if (op.kind === 'query' || !op.scoped || isDryRun) return invoke(op, raw, call, seen);
-      // `invoke` fills it in once the caller is known to belong to the scope; it stays empty for other callers.
+      // `invoke` sets its scope once the caller is known to belong to it. For other callers it stays empty.
       const noted = seen ?? {};
       const answer = (async () => invoke(op, raw, call, noted))();
       return answer.catch(async (error: unknown) => {

@@ -4,15 +4,16 @@ import { rowsOf } from '../../db/statements/rows.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 
 /*
- * Removes the personal data of an erased user from audit entries, events and webhook deliveries (model §4, events §7).
- * An audit entry loses the values that its `personalDigest` covers, and the salt, so that the values cannot be guessed
- * from the digest; the chain still verifies. This applies to entries of the user's actions and of changes to the user.
- * Events and webhook bodies, including pending ones, lose the fields and the address of the user.
+ * Erases the personal data of a user from audit entries, events and webhook deliveries (model §4, events §7). An audit
+ * entry loses the values that its `personalDigest` covers, and the salt, so that the values cannot be guessed from the
+ * digest; the chain still verifies. This applies to entries of the user's actions and of changes to the user. Events
+ * and webhook bodies, including pending ones, lose the fields and the address of the user.
  *
- * Each part has an index on the rows of one user and is processed in batches along it, so that no statement times out.
+ * Each table part has an index on the rows of one user and is processed in batches along it, so that no statement times
+ * out.
  */
 
-/** Where the erasure of a user continues. */
+/** The position at which the erasure of a user continues. */
 interface ErasurePosition {
   readonly part: number;
   readonly after: string | null;
@@ -20,7 +21,7 @@ interface ErasurePosition {
 
 const BATCH = 1000;
 
-/** Erases about one batch and answers the next position; null at the end. Idempotent. */
+/** Erases about one batch, and returns the next position; null at the end. Idempotent. */
 export async function eraseBatch(
   tx: Executor,
   person: Person,

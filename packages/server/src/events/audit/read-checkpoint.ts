@@ -1,9 +1,11 @@
 import { compactVerify, createLocalJWKSet, type JSONWebKeySet } from 'jose';
 
-/** The claims of a checkpoint, or null when the signature is invalid. */
+/** Returns the claims of a checkpoint, or null if its signature is invalid. */
 type ReadCheckpoint = (jws: string) => Promise<Readonly<Record<string, unknown>> | null>;
 
-/** Verifies checkpoint signatures with the published keys of the service (`/.well-known/audit-jwks.json`). */
+/**
+ * Returns a reader that verifies checkpoints with the published keys of the service (`/.well-known/audit-jwks.json`).
+ */
 export function checkpointReader(jwks: JSONWebKeySet): ReadCheckpoint {
   const keys = createLocalJWKSet(jwks);
   return async (jws) => {

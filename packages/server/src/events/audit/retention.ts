@@ -8,7 +8,7 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { checkpointReader } from './read-checkpoint.ts';
 
 interface AuditRetention {
-  /** Deletes expired entries and answers how many. Never rejects; concurrent calls share one run. */
+  /** Deletes expired entries, and returns how many. Never rejects; concurrent calls share one run. */
   readonly run: () => Promise<number>;
   /** Stops after the current batch. */
   readonly stop: () => Promise<unknown>;
@@ -17,7 +17,7 @@ interface AuditRetention {
 interface AuditRetentionOptions {
   readonly database: Pick<Database, 'pool' | 'transaction'>;
   readonly keyring: Pick<Keyring, 'jwksOfAll'>;
-  /** 0: entries are kept forever. */
+  /** How long entries are kept; 0 means forever. */
   readonly days: number;
   readonly log: (error: unknown, message: string) => void;
   readonly onCut: (entries: number) => void;
@@ -31,7 +31,7 @@ const UNDEFINED_FUNCTION = '42883';
 /**
  * Stores the retention in the database. Runs as the table owner, before the process switches to the service role.
  *
- * @returns why the stored retention could not be changed; null when it is up to date
+ * @returns why the stored retention could not be changed; null if it is up to date
  */
 export async function declareAuditRetention(owner: Executor, days: number): Promise<string | null> {
   let declared: number | undefined;
@@ -45,7 +45,7 @@ export async function declareAuditRetention(owner: Executor, days: number): Prom
     );
     return null;
   } catch (error) {
-    // The schema is not migrated yet (readiness reports that) and keeps all entries.
+    // The schema is not migrated yet, which readiness reports, and keeps all entries.
     if (pgCode(error) === UNDEFINED_FUNCTION) return null;
     if (pgCode(error) !== INSUFFICIENT_PRIVILEGE) throw error;
     return `the audit log is kept for ${declared} days (0: forever), as its owner declared last, and not for ${days}`;
@@ -74,7 +74,7 @@ export function createAuditRetention(options: AuditRetentionOptions): AuditReten
   let stopping = false;
   let running: Promise<number> | null = null;
 
-  /** The newest expired checkpoint of each of the next nodes, if older entries exist. */
+  /** Finds, for each node of the next batch, its newest expired checkpoint, if older entries exist. */
   async function findCuts(after: string | null): Promise<{ last: string | null; cuts: Cut[] }> {
     const nodes = await rowsOf<{ id: string } & { [K in keyof Omit<Cut, 'id'>]: Cut[K] | null }>(
       database.pool,
@@ -116,7 +116,7 @@ export function createAuditRetention(options: AuditRetentionOptions): AuditReten
         for (const checkpoint of cuts) {
           try {
             const signed = await read(checkpoint.jws);
-            // The start of a cut log must be provable: skip a checkpoint with an invalid signature.
+            // The start of a shortened log must be provable, so a checkpoint with an invalid signature is skipped.
             if (signed?.['sequence'] !== checkpoint.sequence || signed['hash'] !== checkpoint.hash) continue;
             deleted += await cut(checkpoint);
           } catch (error) {

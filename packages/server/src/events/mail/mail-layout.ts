@@ -3,56 +3,64 @@ import { html } from '../../html/html.ts';
 import type { Mail } from '../../kernel/ports.ts';
 import type { Language } from '../../languages.ts';
 
-/** For whom the service writes. */
+/** The brand in whose style a mail is written. */
 interface MailBrand {
   readonly name: string;
-  /** `#rrggbb`; null: that of the service. */
+  /** `#rrggbb`; null for the color of the service. */
   readonly colour: string | null;
-  /** A picture that this service serves, so that no other site learns who reads the mail; null: none. */
+  /**
+   * The URL of a picture that this service serves, so that no other site learns who reads the mail; null for no
+   * picture.
+   */
   readonly logoUrl: string | null;
-  /** Null: the sender of the service. */
+  /** Null for the sender name of the service. */
   readonly senderName?: string | null;
-  /** Who signs; absent: `name`. */
+  /** The name in the signature. Default: `name`. */
   readonly signature?: string;
 }
 
 const ownBrand: MailBrand = { name: 'Doorward', colour: null, logoUrl: null };
 
-/** The parts of a mail as plain text. Its HTML and its text are composed of the same parts, so they cannot differ. */
+/**
+ * The parts of a mail as plain text. Both the HTML and the text version are composed of them, so they cannot differ.
+ */
 interface MailParts {
   readonly to: string;
   readonly language: Language;
   readonly subject: string;
   readonly paragraphs: readonly string[];
-  /** A code to type, below the paragraphs. */
+  /** A code to enter, shown below the paragraphs. */
   readonly code?: string;
-  /** The button and its link. */
+  /** A button and the URL that it opens. */
   readonly action?: { readonly label: string; readonly url: string };
   /** Small print below the action. */
   readonly footnotes?: readonly string[];
-  /** That of the service by default. */
+  /** Default: the brand of the service. */
   readonly brand?: MailBrand;
 }
 
 const maxLength = 255;
 
-/** A value of a mail header: without control characters, so that it cannot start a second header, and cut to 255 (events §6). */
+/**
+ * A value for a mail header: without control characters, so that it cannot start another header, and cut to 255
+ * characters (events §6).
+ */
 export const headerText = (text: string): string =>
   [...text.replace(/\p{Cc}+/gu, ' ').trim()].slice(0, maxLength).join('');
 
 /**
- * A name without anything that a mail program would turn into a link. Names are chosen by users, who must not be able to
- * send links under our sender address. Mail programs link anything like `evil.example`, `evil。example` (browsers read
- * these dots alike), `http://2130706433` or `me@evil`; a zero-width space prevents that.
+ * A name in which mail programs find no link. Names are chosen by users, who must not be able to send links under our
+ * sender address. Mail programs turn anything like `evil.example`, `evil。example` (browsers treat these dots alike),
+ * `http://2130706433` or `me@evil` into links; a zero-width space prevents that.
  */
 export const withoutLinks = (name: string): string =>
   name.replace(/[.\u3002\uFF0E\uFF61@\uFF20](?=\S)|[:\uFF1A](?=[/\uFF0F\\])/gu, '$&\u200B');
 
-/** `1 January 2030 at 12:00 UTC`, in the language of the reader. */
+/** Formats a time as `1 January 2030 at 12:00 UTC`, in the reader's language. */
 export const formatTime = (language: Language, time: Date): string =>
   `${new Intl.DateTimeFormat(language, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }).format(time)} UTC`;
 
-/** Composes the text and the HTML of one mail. */
+/** Composes the text and the HTML version of a mail. */
 export function composeMail(parts: MailParts): Mail {
   const senderName = parts.brand?.senderName ?? null;
   return {
@@ -75,7 +83,7 @@ function textOf({ paragraphs, code, action, footnotes = [], brand = ownBrand }: 
   return `${blocks.join('\n\n')}\n`;
 }
 
-/** Styles are inline because mail programs drop style elements. */
+/** Styles are inline, because mail programs drop style elements. */
 function htmlOf({
   language,
   subject,

@@ -8,10 +8,11 @@ import { mails } from '../../schema/events/mail.ts';
 
 /**
  * The mail outbox: mails are queued in the transaction that needs them and sent after its commit (events §6). A mail
- * contains a token, so its row is sealed and its content is never logged.
+ * may contain a token, so its row is sealed and its content is never logged.
  *
- * A process leases a mail by one statement that moves its next attempt into the future. No other process takes it in the
- * meantime, no transaction is open during SMTP, and after the lease another process sends the mail of a killed process.
+ * A process leases a mail with one statement that moves its next attempt into the future. No other process takes it in
+ * the meantime, no transaction is open during SMTP, and after the lease another process sends the mail of a killed
+ * process.
  */
 export interface MailOutbox {
   /** Stores the sealed mail in the open transaction. */
@@ -32,32 +33,32 @@ interface MailOutboxOptions {
 }
 
 const MINUTE_MS = 60_000;
-/** Longer than any mail server takes to accept or refuse. */
+/** Longer than any mail server takes to accept or refuse a mail. */
 const LEASE_MS = 10 * MINUTE_MS;
 const FIRST_WAIT_MS = MINUTE_MS / 2;
 const LONGEST_WAIT_MS = 120 * MINUTE_MS;
-/** A link that arrives a day late is useless. */
+/** After a day a mail is given up, because a link that arrives so late is useless. */
 const GIVE_UP_AFTER_MS = 24 * 60 * MINUTE_MS;
 
-/** Half a minute after the first failure, then twice as long each time, two hours at most. */
+/** Half a minute after the first failure, then twice as long each time, at most two hours. */
 const waitAfter = (attempts: number): number =>
   Math.min(FIRST_WAIT_MS * 2 ** (attempts - 1), LONGEST_WAIT_MS);
 
 const sealedAs = (id: string): string => `mails:${id}`;
 
 export function createMailOutbox({ pool, kek, mailer, clock, ids, log }: MailOutboxOptions): MailOutbox {
-  /** A keyed hash that identifies the mails of an address without storing the address. */
+  /** A keyed hash that identifies the mails to an address without storing the address. */
   const recipientOf = (key: Buffer, address: string): string =>
     createHmac('sha256', key).update(address).digest('base64url');
 
   const after = (milliseconds: number): Date => new Date(clock.now().getTime() + milliseconds);
 
-  /** Leases the mail that has been due for longest; undefined when none is due. */
+  /** Leases the mail that has been due for longest; undefined if none is due. */
   async function claim() {
     const due = pool
       .select({ id: mails.id })
       .from(mails)
-      // A next attempt that is too far in the future was set before the system clock was set back.
+      // A next attempt that is too far in the future was set before the system clock was set back, so it counts as due.
       .where(or(lte(mails.nextAttemptAt, clock.now()), gt(mails.nextAttemptAt, after(2 * LONGEST_WAIT_MS))))
       .orderBy(asc(mails.nextAttemptAt), asc(mails.id))
       .limit(1)
@@ -65,7 +66,7 @@ export function createMailOutbox({ pool, kek, mailer, clock, ids, log }: MailOut
     const [mail] = await pool
       .update(mails)
       .set({ attempts: sql`${mails.attempts} + 1`, nextAttemptAt: after(LEASE_MS) })
-      // `=` and not `in`: a scalar subquery runs once, so exactly one row is locked and leased.
+      // `=` rather than `in`: a scalar subquery runs once, so exactly one row is locked and leased.
       .where(sql`${mails.id} = ${due}`)
       .returning();
     return mail;
@@ -73,7 +74,7 @@ export function createMailOutbox({ pool, kek, mailer, clock, ids, log }: MailOut
 
   const remove = (id: string) => pool.delete(mails).where(eq(mails.id, id));
 
-  /** Tries one mail; answers whether one was due. */
+  /** Tries to send one mail. Returns whether one was due. */
   async function sendNext(): Promise<boolean> {
     const row = await claim();
     if (!row) return false;

@@ -5,7 +5,7 @@ import type { Transporter } from 'nodemailer';
 import type { Clock, Mailer } from '../../kernel/ports.ts';
 import { headerText } from './mail-layout.ts';
 
-/** Prints mails, so that developers see the links. */
+/** Prints mails to the terminal, so that developers see the links. */
 export function consoleMailer(print: (text: string) => void): Mailer {
   return {
     async send({ to, senderName, subject, text }) {
@@ -18,8 +18,8 @@ export function consoleMailer(print: (text: string) => void): Mailer {
 const realClock: Clock = { now: () => new Date() };
 
 /**
- * Writes one text file per mail: headers, an empty line, the text. File names sort by time, and a file is complete when
- * it appears under its name.
+ * Writes one text file per mail: headers, an empty line, the text. File names sort by time. A file is complete when it
+ * appears under its final name.
  */
 export function fileMailer(directory: string, clock: Clock = realClock): Mailer {
   let count = 0;
@@ -37,7 +37,7 @@ export function fileMailer(directory: string, clock: Clock = realClock): Mailer 
         '',
         text,
       ].join('\n');
-      // Links in mails are credentials, so only the operating-system user of the service may read them.
+      // Links in mails are credentials, so only the operating-system user of the service may read the files.
       await mkdir(directory, { recursive: true, mode: 0o700 });
       const unfinished = join(directory, `.${name}.tmp`);
       await writeFile(unfinished, content, { mode: 0o600 });
@@ -46,16 +46,19 @@ export function fileMailer(directory: string, clock: Clock = realClock): Mailer 
   };
 }
 
-/** Sends mails by SMTP (`smtp(s)://user:pass@host:port`). Rejects when the server rejects; the outbox tries again. */
+/**
+ * Sends mails by SMTP (`smtp(s)://user:pass@host:port`). Rejects if the server rejects a mail; the outbox then tries
+ * again.
+ */
 export function smtpMailer(url: string, from: string): Mailer {
   let transport: Transporter | undefined;
   const address = /<([^>]+)>$/.exec(from)?.[1] ?? from;
   return {
     async send({ to, senderName, subject, text, html }) {
-      // Loaded by the first mail, because many processes never send one by SMTP.
+      // Imported for the first mail, because many processes never send one by SMTP.
       const { createTransport } = await import('nodemailer');
       transport ??= createTransport(url, { from, disableFileAccess: true, disableUrlAccess: true });
-      // The address is always that of the service; the library quotes and encodes the name.
+      // The sender's address is always the service's; the library quotes and encodes the name.
       const sender = senderName === undefined ? {} : { from: { name: headerText(senderName), address } };
       await transport.sendMail({ to, ...sender, subject, text, html });
     },

@@ -3,9 +3,9 @@ interface Envelope {
   readonly changes?: Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>>;
 }
 
-/** Below 20 KB, whether a kilobyte is 1000 bytes or 1024. */
+/** Keeps events below 20 KB, whether a kilobyte is 1000 or 1024 bytes. */
 export const MAX_EVENT_BYTES = 19_999;
-/** The maximum length of a name: ids, names, addresses and enum values are never longer. */
+/** The maximum length of a name. Ids, names, addresses and enum values are never longer. */
 const SHORT_TEXT = 255;
 
 interface Limits {
@@ -18,9 +18,10 @@ interface Limits {
  * Keeps events below 20 KB (events §2), so that every receiver can process them: long values are cut and listed in
  * `truncated`. The audit entry stays complete.
  *
- * The rule is deterministic, so equal events are cut alike. First, all texts longer than 255 characters are cut to one
- * length, the greatest with which the event fits. If 255 characters are still too long, lists and members of free JSON
- * are also cut to one number. If the event is too long even without them, the values of `changes` become null.
+ * The rule is deterministic, so equal events are cut alike. First, all texts longer than 255 characters are cut to the
+ * same length, the greatest with which the event fits. If it does not fit even with 255 characters, lists and members
+ * of free JSON are also cut to the same number. If the event is still too long without any of them, the values of
+ * `changes` become null.
  *
  * `isNeverCut`: members of `data` and `changes` that are never cut, such as links and values with a fixed format.
  *
@@ -28,7 +29,7 @@ interface Limits {
  */
 export function cutToSize<E extends Envelope>(event: E, isNeverCut: (member: string) => boolean): E {
   if (bytesOf(event) <= MAX_EVENT_BYTES) return event;
-  // In the delivered form, in which dates are texts.
+  // Converted to the delivered form, in which dates are strings.
   const whole = JSON.parse(JSON.stringify(event)) as E;
   const cutWithin = (limits: Limits): E | null => {
     const cut = cutEvent(whole, isNeverCut, limits);
@@ -45,7 +46,9 @@ export function cutToSize<E extends Envelope>(event: E, isNeverCut: (member: str
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
-/** Binary search: the result of `of` for the greatest number with a result; null if the least number has none. */
+/**
+ * Binary search: returns the result of `of` for the greatest number that has one; null if even the smallest has none.
+ */
 function greatestFitting<T>(least: number, greatestNumber: number, of: (n: number) => T | null): T | null {
   let best = of(least);
   if (best === null) return null;
@@ -71,7 +74,7 @@ function cutEvent<E extends Envelope>(event: E, isNeverCut: (member: string) => 
   const data = members(event.data, 'data', cut);
   if (!event.changes) return { ...event, data, truncated };
   if (limits.changes) {
-    // `from` and `to` are not free JSON: both stay.
+    // `from` and `to` are not free JSON, so both stay.
     const changes = members(event.changes, 'changes', (change, at) => ({
       from: cut((change as { from: unknown }).from, `${at}.from`, limits, truncated),
       to: cut((change as { to: unknown }).to, `${at}.to`, limits, truncated),
@@ -83,7 +86,7 @@ function cutEvent<E extends Envelope>(event: E, isNeverCut: (member: string) => 
   return { ...event, data, changes, truncated: [...truncated, ...names.map((name) => `changes.${name}`)] };
 }
 
-/** Cuts a value to the limits and adds the paths of cut values to `truncated`. */
+/** Cuts a value to the limits, and adds the paths of cut values to `truncated`. */
 function cut(value: unknown, path: string, limits: Limits, truncated: string[]): unknown {
   if (typeof value === 'string') {
     if (value.length <= limits.characters) return value;

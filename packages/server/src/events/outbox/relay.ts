@@ -1,3 +1,12 @@
+/*
+ * The relay. The transaction of a mutation marks the events that a consumer takes as due (`relay_at`). The relay locks
+ * due events, passes each to its consumers and marks it as relayed, all in one transaction. So the writes of consumers
+ * happen exactly once, even if a process is killed.
+ *
+ * Each event has a savepoint. An event that fails is retried with growing delays and does not block others, until the
+ * purge deletes it.
+ */
+
 import { and, asc, eq, inArray, isNotNull, lte, or, sql, type SQL } from 'drizzle-orm';
 import { isRetryable, type Database } from '../../db/connection/open.ts';
 import type { Actor, Changes } from '../../kernel/event.ts';
@@ -6,23 +15,16 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { createSharedPass } from './shared-pass.ts';
 import { events } from '../../schema/events/event.ts';
 
-/**
- * An event as consumers get it. The transaction of a mutation marks events that a consumer takes as due (`relay_at`).
- * The relay locks due events, passes each to its consumers and marks it as relayed, all in one transaction: the writes
- * of consumers happen exactly once, even if a process is killed.
- *
- * Each event has a savepoint. An event that fails is retried with growing delays and does not block others, until the
- * purge removes it.
- */
+/** An event as consumers receive it. */
 export interface RelayedEvent {
   readonly type: string;
-  /** The node of the event. */
+  /** The tenant node of the event. */
   readonly tenantId: string;
   readonly occurredAt: Date;
   readonly body: EventBody;
 }
 
-/** The part of the envelope (events §2) that consumers read. */
+/** The members of the envelope (events §2) that consumers read. */
 interface EventBody {
   readonly id: string;
   readonly scope: ScopeRef;
@@ -31,16 +33,20 @@ interface EventBody {
   readonly changes?: Changes;
 }
 
-/** Writes the consequences of an event in the transaction that marks it as relayed. Must not call external services. */
+/**
+ * Writes the consequences of an event, in the transaction that marks it as relayed. Must not call external services.
+ */
 export interface Consumer {
   readonly takes: (type: string) => boolean;
-  /** A condition on the nodes whose events it takes; absent: all. `consume` may also get events of other nodes. */
+  /**
+   * SQL condition on the nodes whose events it takes. If absent, all. `consume` may still get events of other nodes.
+   */
   readonly ofNodes?: (nodeId: SQL, type: string) => SQL;
   readonly consume: (tx: Executor, event: RelayedEvent) => Promise<void>;
 }
 
 export interface Relay {
-  /** Whether events of this type in this node have to be relayed: a constant, or a condition for the database. */
+  /** Whether events of this type in this node must be relayed, as a constant or as an SQL condition. */
   due(type: string, nodeId: SQL): boolean | SQL;
   /** Relays all due events; never rejects. Concurrent calls share one pass. */
   flush(): Promise<void>;
@@ -51,12 +57,12 @@ export interface Relay {
 interface RelayOptions {
   readonly database: Pick<Database, 'transaction'>;
   readonly consumers: readonly Consumer[];
-  /** Called after the commit of each batch, which may have queued mails. */
+  /** Called after the commit of each batch, which may have queued mails or deliveries. */
   readonly onRelayed: () => void;
   readonly log: (error: unknown, message: string) => void;
 }
 
-/** Small, because all other transactions of the embedded database wait for a batch. */
+/** Small, because all other transactions of the embedded database wait while a batch runs. */
 const BATCH = 50;
 const FIRST_WAIT_MS = 5_000;
 const LONGEST_WAIT_MS = 3_600_000;
@@ -66,7 +72,7 @@ const waitAfter = (attempts: number): number => Math.min(FIRST_WAIT_MS * 2 ** at
 export function createRelay({ database, consumers, onRelayed: relayed, log }: RelayOptions): Relay {
   let stopping = false;
 
-  /** Relays one batch and answers how many events it tried. */
+  /** Relays one batch, and returns how many events it tried. */
   const relayBatch = (): Promise<number> =>
     database.transaction(async (tx) => {
       const due = await tx

@@ -1,6 +1,7 @@
 /**
- * A function that processes queued rows until `next` answers false. Concurrent calls share one pass. A call during a pass
- * makes it check once more, because its last check may have been before the caller's commit. Never rejects.
+ * Creates a function that processes queued rows until `next` returns false. Concurrent calls share one pass. A call
+ * during a pass makes it check once more, because its last check may have been before the caller's commit. Never
+ * rejects.
  */
 export function createSharedPass(
   next: () => Promise<boolean>,
