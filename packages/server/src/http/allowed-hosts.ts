@@ -1,10 +1,13 @@
 import type { FastifyRequest } from 'fastify';
 import { fail } from '../errors.ts';
 
-/** Orchestrators and load balancers send the address of the pod or machine as host, and learn nothing but the state. */
+/**
+ * Health checks accept any host: orchestrators and load balancers send the address of the pod or machine as host, and
+ * the response contains nothing but the state.
+ */
 const PROBES: ReadonlySet<string | undefined> = new Set(['/health', '/health/live', '/health/ready']);
 
-/** Refuses requests for other hosts than those of SECURITY_ALLOWED_HOSTS. */
+/** Returns a check that refuses requests for hosts other than those of SECURITY_ALLOWED_HOSTS. */
 export function createHostCheck(allowed: readonly string[] | undefined): (request: FastifyRequest) => void {
   if (!allowed) return () => undefined;
   const hosts = new Set<string | null>(allowed.flatMap((host) => canonical(host) ?? []));
@@ -18,11 +21,11 @@ export function createHostCheck(allowed: readonly string[] | undefined): (reques
 }
 
 /**
- * The spelling of a host that all equal ones share: lower case, no final dot, no default port, the short form of an IPv6
- * address (RFC 9110 §4.2.3, RFC 5952). Null for a text that is not a host.
+ * The canonical spelling of a host: lower case, no final dot, no default port, the short form of an IPv6 address (RFC
+ * 9110 §4.2.3, RFC 5952). Null for a text that is not a host.
  */
 function canonical(host: string): string | null {
-  // Characters that end the host of a URL, or separate it from what is before it.
+  // These characters end the host of a URL, or separate it from the preceding part.
   if (!/^[^\s/?#@\\]+$/.test(host) || !URL.canParse(`http://${host}`)) return null;
   const { hostname, port } = new URL(`http://${host}`);
   const name = hostname.replace(/\.$/, '');

@@ -14,7 +14,7 @@ import type { Authentication, Principal } from '../kernel/context.ts';
 import type { Clock } from '../kernel/ports.ts';
 
 /**
- * Reads `Authorization: Bearer` and answers who calls. The signature of a token is verified once, and again when its key
+ * Reads `Authorization: Bearer` and identifies the caller. A token's signature is verified once, and again if its key
  * changes. The state of the session or API key, of the user and of the project is checked on every request.
  */
 export type Authenticate = (
@@ -23,7 +23,9 @@ export type Authenticate = (
 ) => Promise<Authentication> | Authentication;
 
 interface Verified {
-  /** The complete header. The cache key is only its end, so a hit counts only if the complete header is equal. */
+  /**
+   * The complete header. The cache key is only its end, so a cached entry counts only if the complete header is equal.
+   */
   readonly header: string;
   readonly type: 'session' | 'ApiKey' | 'projectApp';
   readonly sub: string;
@@ -32,7 +34,10 @@ interface Verified {
   readonly tenantId: string;
 }
 
-/** The last characters of the signature identify a token. Hashing the complete header for a lookup would cost more. */
+/**
+ * How many of the last characters, which are part of the signature, identify a token. Hashing the whole header would
+ * take longer.
+ */
 const END_CHARACTERS = 43;
 const SCHEME = 'Bearer ';
 const endOf = (header: string): string => header.slice(-END_CHARACTERS);
@@ -46,16 +51,16 @@ interface AuthenticateOptions {
   readonly credentials: Credentials;
   readonly changes: Changes;
   readonly clock: Clock;
-  /** `aud` of every token. */
+  /** The required `aud` of every token. */
   readonly audience: string;
-  /** Networks from which operators may act for users; none: any. */
+  /** Networks from which operators may act for users; if empty, from any network. */
   readonly operatorNetworks: readonly string[];
 }
 
 export function createAuthenticate(options: AuthenticateOptions): Authenticate {
   const { keyring, credentials, changes, clock, audience, operatorNetworks } = options;
   const tokens = createFreshCache<Verified>(changes, 50_000);
-  // One principal for each state object, because states are immutable and are replaced when anything changes.
+  // One principal per state object, because states are immutable and are replaced whenever anything changes.
   const authentications = new WeakMap<SessionState | KeyState, { readonly authentication: Authentication }>();
 
   async function verify(token: string, header: string): Promise<Verified | 'expired' | null> {
@@ -76,9 +81,9 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
         topics: [keysTopic(tenantId)],
       };
     };
-    // Only the spelling with one blank is cached, otherwise a client could fill the cache by varying the blanks. `renew`
-    // starts before the key is read, so a key that is revoked meanwhile makes the entry stale. It does not join a running
-    // load with the same cache key, because that load may belong to another token.
+    // Only the spelling with a single space is cached; otherwise a client could fill the cache by varying the spaces.
+    // `renew` starts before the key is read, so that a key that is revoked in the meantime makes the entry stale. It
+    // does not join a running load with the same cache key, because that load may be for another token.
     const isPlain = header.length === SCHEME.length + token.length;
     const verified = isPlain
       ? await tokens.renew(endOf(header), load)
@@ -131,7 +136,7 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
   };
 }
 
-/** A token must have been issued by the issuer of its session: the service, or the project of the app. */
+/** Whether the token was issued by the issuer of its session: the service, or the project of the app. */
 const mayBear = ({ type, tenantId }: Verified, { app }: SessionState): boolean =>
   app ? type === 'projectApp' && app.projectId === tenantId : type === 'session';
 
@@ -150,7 +155,7 @@ export const sessionPrincipal = (
   verificationDeadline: state.verificationDeadline,
   acr: state.acr,
   mfaPending: state.mfaPending,
-  // An operator who acts for the user has not proved to be the user, at no time.
+  // An operator who acts for the user has never proved to be the user, so the sign-in counts as infinitely old.
   authenticatedAt: state.impersonator ? new Date(0) : state.authenticatedAt,
   impersonator: state.impersonator,
   pinned: state.app?.scope ?? boundScope(state),

@@ -27,11 +27,11 @@ const exposed = [
 
 const methods = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 /**
- * Seconds for which a browser caches a preflight. Every answer is checked again, so an origin that is removed loses
- * access at once.
+ * How many seconds a browser caches a preflight response. The response to each request is checked again, so an origin
+ * that is removed loses access immediately.
  */
 const MAX_AGE = '600';
-/** Maximum length of an origin of an app. */
+/** Maximum length of an app's origin. */
 const ORIGIN_CHARACTERS = 255;
 /** Statuses of errors that occur before the service knows which app calls. */
 const anonymousRefusals = new Set([401, 429, 503]);
@@ -42,10 +42,10 @@ const anonymousRefusals = new Set([401, 429, 503]);
  * - configured origins may call all of the API, with the session cookie;
  * - any origin may call operations with `cors: 'any'`, which return public documents;
  * - origins of project apps may call operations with `cors: 'app'` or `'client'`, without a cookie. They can read only
- *   responses to their own app, so that a page of one app cannot use a token of another.
+ * responses to their own app, so that a page of one app cannot use a token of another.
  *
- * Other origins get no header, and the browser withholds the response from them. For a request without an `Origin`
- * this costs one comparison.
+ * Other origins get no CORS header, so the browser withholds the response from them. For a request without an `Origin`
+ * all this costs one comparison.
  */
 export function registerCors(app: FastifyInstance, { origins, appOrigins, limiter }: CorsOptions): void {
   const configured = new Set(origins);
@@ -56,7 +56,7 @@ export function registerCors(app: FastifyInstance, { origins, appOrigins, limite
     const { origin } = request.headers;
     const cors = request.route?.cors;
     if (origin === undefined) {
-      // A shared cache may serve the same answer to a page of another origin.
+      // Allowed even without an origin, because a shared cache may serve the same response to a page of another origin.
       if (cors === 'any') allow(reply, '*');
       return done();
     }
@@ -71,7 +71,7 @@ export function registerCors(app: FastifyInstance, { origins, appOrigins, limite
           if (may) allow(reply, origin);
           done();
         },
-        // If the origins of the app cannot be loaded, the origin is not allowed; the answer itself is sent.
+        // If the app's origins cannot be loaded, the origin is not allowed, but the response is sent.
         () => done(),
       );
       return;
@@ -85,7 +85,10 @@ export function registerCors(app: FastifyInstance, { origins, appOrigins, limite
     return anonymousRefusals.has(reply.statusCode) && appOrigins.has(origin);
   }
 
-  /** The origins of the app of the request: empty for a token of no app, null when the request names no caller. */
+  /**
+   * The origins of the app that sent the request: empty if the token is not an app's, null if no caller or client is
+   * named.
+   */
   async function originsOfApp({ route, authentication, body }: FastifyRequest) {
     if (route?.cors === 'app') return authentication?.ok ? authentication.principal.origins : null;
     const clientId = (body as { client_id?: unknown } | null | undefined)?.client_id;
@@ -106,8 +109,9 @@ export function registerCors(app: FastifyInstance, { origins, appOrigins, limite
   });
 
   /**
-   * A preflight does not name the app of the request that follows, so an origin of any live app is accepted. To limit
-   * probing, each origin that is not cached costs the client's network one point of the rate limit.
+   * Whether a live app lists the origin. Any live app counts, because a preflight does not name the app of the request
+   * that follows. To limit probing, each origin that is not cached costs the client's network one point of the rate
+   * limit.
    */
   async function isAppOrigin({ network }: FastifyRequest, origin: string): Promise<boolean> {
     if (origin.length > ORIGIN_CHARACTERS) return false;
@@ -115,7 +119,7 @@ export function registerCors(app: FastifyInstance, { origins, appOrigins, limite
     return appOrigins.has(origin);
   }
 
-  /** Answers OPTIONS that is not a preflight (RFC 9110 §9.3.7). `*` means the server as a whole. */
+  /** Responds to OPTIONS requests that are not a preflight (RFC 9110 §9.3.7). `*` means the server as a whole. */
   function answerOptions(path: string, reply: FastifyReply): FastifyReply {
     const served = path === '*' ? methods.split(', ') : app.routeTable.methodsAt(path);
     if (served.length === 0) {

@@ -4,22 +4,22 @@ import { translateCode, translateDetail } from '../i18n/translate.ts';
 import type { Language } from '../languages.ts';
 import type { JsonSchema } from '../kernel/output/json-schema.ts';
 
-/* Converts any thrown value to a DoorwardError, and a DoorwardError to its body (conventions §2). */
+/* Converts any thrown value to a DoorwardError, and a DoorwardError to its response body (conventions §2). */
 
-/** The facts of a request that its error body needs. */
+/** The properties of a request that its error body needs. */
 interface ErrorContext {
   readonly language: Language;
   readonly requestId: string;
 }
 
-/** One invalid field of the input, localized. It never contains the value. */
+/** One invalid field of the input, localized. Never contains the value. */
 interface DetailBody {
   readonly path: string;
   readonly message: string;
   readonly code: DetailCode;
 }
 
-/** Members that REST and GraphQL errors have beside the message. Absent members are omitted, not null. */
+/** Members of REST and GraphQL errors in addition to the message. Missing members are omitted, not null. */
 interface ErrorExtensions {
   readonly code: Code;
   readonly requestId: string;
@@ -98,20 +98,21 @@ function extensionsOf(error: DoorwardError, { language, requestId }: ErrorContex
         .map(({ path, code }) => ({ path, message: translateDetail(language, code), code })),
     }),
     ...(fix !== undefined && { fix }),
-    // Only a denied decision contains its reason (errors §2).
+    // The reason is only included if a decision was denied (errors §2).
     ...(reason !== undefined && error.code === 'FORBIDDEN' && { reason }),
   };
 }
 
 /**
- * Converts any thrown value to an error of the catalogue. It searches the causes (drizzle's DrizzleQueryError,
- * GraphQLError) for database errors and Fastify errors. Everything else becomes INTERNAL_ERROR, with the thrown value as
- * `cause` for the log, without the parameters of a failed query.
+ * Converts any thrown value to an error of the catalogue. Searches the chain of causes (DrizzleQueryError,
+ * GraphQLError) for database errors and Fastify errors. Anything else becomes INTERNAL_ERROR, with the thrown value as
+ * `cause` for the log, but without the parameters of a failed query.
  */
 export function toDoorwardError(thrown: unknown): DoorwardError {
   for (const error of causesOf(thrown)) {
     if (error instanceof DoorwardError) return error;
-    // Only the outermost error can come from Fastify. A 400 in a cause is the answer of another server to this service.
+    // Only the outermost error can come from Fastify. A 400 in a cause is the response of another server to this
+    // service.
     const doorwardError = fromDatabase(error) ?? (error === thrown ? fromFastify(error) : undefined);
     if (doorwardError) return doorwardError;
   }
@@ -126,7 +127,7 @@ interface Thrown {
   readonly originalError?: unknown;
 }
 
-// Bounds the walk, because causes may form a cycle.
+// Limits the search, because causes may form a cycle.
 const maxCauses = 5;
 
 function* causesOf(thrown: unknown): Generator<Thrown> {
@@ -138,11 +139,11 @@ function* causesOf(thrown: unknown): Generator<Thrown> {
   }
 }
 
-// Class 22 of PostgreSQL: text that is invalid for the type of the column (malformed UUID, NUL, broken UTF-8 sequence).
+// PostgreSQL class 22: text that is invalid for the column's type (malformed UUID, NUL, broken UTF-8 sequence).
 const refusedValues = new Set(['22P02', '22021', '22P05']);
-// statement_timeout, lock_timeout, other timeouts of the server (25P03, 25P04, 57P05), transactions that disturbed each
-// other more often than they are repeated (40001, 40P01), no disk, memory or connections left (class 53), I/O error,
-// read-only standby, shutdown (57P01–03), lost connection (class 08).
+// statement_timeout, lock_timeout, other time-outs of the server (25P03, 25P04, 57P05), transactions that conflicted
+// more often than they are retried (40001, 40P01), no disk, memory or connections left (class 53), I/O error, read-only
+// standby, shutdown (57P01–03), lost connection (class 08).
 const unavailableCode =
   /^(?:57014|55P03|25P0[34]|40001|40P01|53[0-9A-Z]{3}|58030|25006|57P0[1235]|08[0-9A-Z]{3}|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EPIPE)$/;
 // pg and pg-pool throw these errors without a code.
@@ -190,7 +191,10 @@ function bodyFault(code: DetailCode, cause: unknown): DoorwardError {
   return fail('VALIDATION_ERROR', { details: [{ path: '', code }], cause });
 }
 
-/** DrizzleQueryError puts the parameters of the query into its message: hashes and addresses that must not be logged. */
+/**
+ * Removes the parameters that DrizzleQueryError puts into its message, such as hashes and addresses, which must not be
+ * logged.
+ */
 function withoutParams(thrown: unknown): unknown {
   if (!(thrown instanceof Error) || !('query' in thrown) || !('params' in thrown)) return thrown;
   const clean = new Error(`Failed query: ${String(thrown.query)}`, { cause: thrown.cause });

@@ -10,20 +10,20 @@ import { toDoorwardError } from './error-body.ts';
 import { syncOrAsync } from './sync-or-async.ts';
 
 /**
- * Serves `/metrics` in the Prometheus text format: calls of each operation with their result and duration over both
- * transports, requests by route, and queues. Labels contain only names of operations, route templates, codes and queues.
- * An id in a label would reveal callers and make the number of series unbounded.
+ * Serves `/metrics` in the Prometheus text format: calls by operation, with result and duration, over both transports;
+ * requests by route; and queues. Labels contain only names of operations, route templates, codes and queues: an id in a
+ * label would reveal callers and make the number of series unbounded.
  */
 export interface MetricsOptions {
   readonly enabled: boolean;
-  /** The bearer token that a scraper must send. Unset: no token is required. */
+  /** The bearer token that a scraper must send. If unset, no token is required. */
   readonly token: string | undefined;
   readonly gauges: () => Promise<readonly Figure[]>;
   readonly queues: () => readonly QueueState[];
   readonly worker?: Worker | undefined;
 }
 
-/** One of several processes on one port. The process that gets the request answers for all of them. */
+/** One of several processes on one port. The process that gets the request responds for all of them. */
 interface Worker {
   readonly number: number;
   readonly gather: <T>(own: () => Promise<T>) => () => Promise<readonly T[]>;
@@ -32,7 +32,10 @@ interface Worker {
 /** Histogram buckets in seconds. A decision takes less than one millisecond, hashing a password about twenty. */
 const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Registers `/metrics` and returns an `invoke` that is measured. Without `enabled` it returns `invoke` unchanged. */
+/**
+ * Registers `/metrics`, and returns an `invoke` that measures its calls. If metrics are disabled, returns `invoke`
+ * unchanged.
+ */
 export function registerMetrics(app: FastifyInstance, options: MetricsOptions, invoke: Invoke): Invoke {
   if (!options.enabled) return invoke;
   const { worker } = options;
@@ -71,7 +74,7 @@ export function registerMetrics(app: FastifyInstance, options: MetricsOptions, i
   return countCalls(registry, invoke);
 }
 
-/** Measures the result and the duration of each call. */
+/** Wraps `invoke` to measure the result and duration of each call. */
 function countCalls(registry: Registry, invoke: Invoke): Invoke {
   const calls = new Counter({
     name: 'doorward_operations_total',
@@ -104,7 +107,10 @@ function countCalls(registry: Registry, invoke: Invoke): Invoke {
   };
 }
 
-/** The library's default metrics are not used, because their observers cannot be stopped when an app closes. */
+/**
+ * Registers metrics of the process. The library's default metrics are not used, because their observers cannot be
+ * stopped when an app closes.
+ */
 function registerProcess(app: FastifyInstance, registry: Registry): void {
   const delay = monitorEventLoopDelay({ resolution: 20 });
   delay.enable();
@@ -149,7 +155,7 @@ function registerQueues(registry: Registry, queues: MetricsOptions['queues']): v
   });
 }
 
-/** Returns a function that reads the gauges of the database. */
+/** Returns a function that updates the gauges of the database. */
 function databaseGauges(registry: Registry, gauges: MetricsOptions['gauges']): () => Promise<void> {
   const gaugesByName = new Map<string, Gauge>();
   return async () => {
@@ -162,7 +168,10 @@ function databaseGauges(registry: Registry, gauges: MetricsOptions['gauges']): (
   };
 }
 
-/** Compares hashes, so that the time of the comparison reveals neither the token nor its length. */
+/**
+ * Whether the request has the scraper's token. Compares hashes, so that timing reveals neither the token nor its
+ * length.
+ */
 function isReader(token: string | undefined, header: string | undefined): boolean {
   if (token === undefined) return true;
   const sha256 = (value: string) => createHash('sha256').update(value).digest();

@@ -1,17 +1,17 @@
+/*
+ * Fixed windows per class and key (conventions §10), in memory or, with Redis, shared by all processes. A window starts
+ * with the first call of its key. Refused calls count too.
+ *
+ * The in-memory limiter returns its result synchronously, because it runs on every request. It takes 0.15 µs for a
+ * known key and 1.5 µs for a new one. RateLimiterMemory takes 0.4 and 4 µs, with a timer and 700 bytes per key, and
+ * does not limit the number of keys.
+ */
+
 import { createHash } from 'node:crypto';
 import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import { fail } from '../errors.ts';
 import type { Stages } from '../kernel/stages.ts';
 import { rateClasses, type RateClass } from '../kernel/operation.ts';
-
-/**
- * Fixed windows per class and key (conventions §10), in memory or, with Redis, shared by all processes. A window starts
- * with the first call of its key. Refused calls count too.
- *
- * The limiter in memory answers synchronously, because it runs on every request. It takes 0.15 µs for a known key and
- * 1.5 µs for a new one. RateLimiterMemory takes 0.4 and 4 µs, with a timer and 700 bytes for each key, and does not bound
- * the number of keys.
- */
 
 /** Each key may spend `max` points in `windowSeconds`. */
 export interface RateLimit {
@@ -21,11 +21,11 @@ export interface RateLimit {
 
 /** The state of a window after a call. */
 export interface RateState {
-  /** Points left in the window, 0 or more. */
+  /** Points left in the window; never negative. */
   readonly remaining: number;
-  /** Seconds until the window ends, rounded up, 1 or more. */
+  /** Seconds until the window ends, rounded up; at least 1. */
   readonly seconds: number;
-  /** The headers `RateLimit` and `RateLimit-Policy`; none while limits are off. Built on demand. */
+  /** The headers `RateLimit` and `RateLimit-Policy`; none if limits are off. Built on demand. */
   headers(): Readonly<Record<string, string>>;
 }
 
@@ -47,15 +47,15 @@ interface RedisClient {
 interface RateLimiterOptions {
   readonly config: Readonly<Record<RateClass, RateLimit>>;
   readonly enabled: boolean;
-  /** A connected client of `redis`. Its owner handles its errors and closes it. */
+  /** A connected `redis` client. Its owner handles its errors and closes it. */
   readonly redis?: RedisClient;
-  /** Prefix of the keys, because installations may share one Redis. */
+  /** Prefix of the keys, because several installations may share one Redis. */
   readonly installation?: string;
   /** A monotonic clock in milliseconds. */
   readonly now?: () => number;
 }
 
-/** Creates the limiter. Losing and regaining Redis needs no call: each request notices it. */
+/** Creates the limiter. It needs no notice when Redis is lost or regained: each request detects that. */
 export function createRateLimiter({
   config,
   enabled,
@@ -74,7 +74,7 @@ export function createRateLimiter({
   return { consume: (cls, key, points = 1) => limits[cls](key, points) };
 }
 
-/** The limiter as a stage of a call. It adds the remaining points to the headers of the answer. */
+/** The limiter as a stage of a call. Adds the remaining points to the response headers. */
 export const limitCalls =
   ({ consume }: RateLimiter): Stages['limit'] =>
   (cls, key, call, points) => {
@@ -108,7 +108,10 @@ class CountedState implements RateState {
   }
 }
 
-/** Answers the state after a call, or throws RATE_LIMITED. The policy header is built once for each class. */
+/**
+ * Returns a function that turns the used points into a state, or throws RATE_LIMITED. The policy header is built once
+ * per class.
+ */
 function createCheck(cls: RateClass, { max, windowSeconds }: RateLimit) {
   const policy = `"${cls}";q=${max};w=${windowSeconds}`;
   return (used: number, points: number, millisecondsLeft: number): RateState => {
@@ -137,12 +140,13 @@ interface Window {
   readonly endsAt: number;
 }
 
-// Two generations of this size take about 150 MB under a flood of new keys. Beyond it the windows of the oldest keys restart.
+// Two generations of this size take about 150 MB under a flood of new keys. Beyond this number the windows of the
+// oldest keys start over.
 const maxKeys = 250_000;
 
 /**
- * Windows of one length by key, in two generations. The generations rotate once in a window's length, so every window of
- * the dropped generation has ended (as long as `maxKeys` is not reached). This needs no sweep and no timers.
+ * Windows of one length by key, in two generations. The generations rotate once per window length, so every window in
+ * the dropped generation has ended (unless `maxKeys` was reached). This needs no sweep and no timers.
  */
 class Windows {
   readonly #length: number;
@@ -170,7 +174,7 @@ class Windows {
   }
 }
 
-// A Redis that does not answer within this time counts as unavailable.
+// A Redis that does not respond within this time counts as unavailable.
 const storeTimeoutMs = 500;
 
 function redisLimit(
@@ -193,13 +197,13 @@ function redisLimit(
   return async (key, points) => {
     let counted: RateLimiterRes | null;
     try {
-      // Keys contain email and IP addresses, which need not be stored in Redis.
+      // Keys contain email and IP addresses, which need not be stored in Redis, so they are hashed.
       const name = createHash('sha256').update(key).digest('base64url');
       counted = await withTimeout(points === 0 ? store.get(name) : store.consume(name, points));
     } catch (refusal) {
       if (!(refusal instanceof RateLimiterRes)) {
-        // An attacker must not gain unlimited guesses by taking Redis down. For other classes a local limit is better than
-        // an outage.
+        // An attacker must not gain unlimited guesses by taking Redis down. For other classes a local limit is better
+        // than an outage.
         if (cls === 'auth') throw fail('UNAVAILABLE', { headers: { 'Retry-After': '1' }, cause: refusal });
         return local(key, points);
       }

@@ -3,13 +3,13 @@ import { fail } from '../errors.ts';
 import { sendError, sendNotFound } from './send-error.ts';
 
 /**
- * Answers the methods of a path and the configuration of each. 405, OPTIONS and preflights need them, and the router
- * offers only the route of the current request.
+ * Looks up the methods of a path and their configuration. 405 responses, OPTIONS and preflights need this, but the
+ * router offers only the route of the current request.
  */
 interface RouteTable {
   /** The URL templates of the routes of a method. */
   readonly urls: (method: string) => readonly string[];
-  /** Methods of a path, without OPTIONS, which every path with another method answers. */
+  /** The methods of a path, without OPTIONS, which every path with another method supports. */
   readonly methodsAt: (path: string) => readonly string[];
   readonly configAt: (method: string, path: string) => FastifyContextConfig | undefined;
 }
@@ -28,7 +28,7 @@ declare module 'fastify' {
   }
 }
 
-/** Decorates the app with its route table. It must be called before the first route is added. */
+/** Decorates the app with its route table. Call it before the first route is added. */
 export function registerRouteTable(app: FastifyInstance): void {
   const routes = new Map<string, Route[]>();
   app.addHook('onRoute', ({ method, url, config }) => {
@@ -47,11 +47,11 @@ export function registerRouteTable(app: FastifyInstance): void {
   });
 }
 
-/** 404 for a path that has no route, and 405 for one that has a route for other methods. */
+/** Responds 404 for a path without a route, and 405 for a path that has routes for other methods. */
 export function answerUnknownRoutes(app: FastifyInstance): void {
   const answer = (request: FastifyRequest, reply: FastifyReply): unknown => {
     const allowed = app.routeTable.methodsAt(request.url.split('?')[0] ?? '/');
-    // The method has a route if the route itself answered "not found", such as a page that is disabled.
+    // If the method is allowed here, the route itself answered "not found", for example a page that is disabled.
     const isOtherMethod = allowed.length > 0 && !allowed.includes(request.method);
     const error = isOtherMethod
       ? fail('METHOD_NOT_ALLOWED', { headers: { Allow: [...allowed, 'OPTIONS'].join(', ') } })
@@ -59,7 +59,7 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
     return isOtherMethod ? sendError(error, request, reply) : sendNotFound(error, request, reply);
   };
   app.setNotFoundHandler(answer);
-  // Before the body is parsed: without a route it doesn't matter what it is, and it stays unread.
+  // Runs before the body is parsed: without a route the body does not matter and stays unread.
   app.addHook('preParsing', (request, reply, _payload, done) => {
     if (request.is404) void answer(request, reply);
     else done();

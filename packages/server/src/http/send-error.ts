@@ -10,16 +10,22 @@ interface ErrorPage {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The page of the step at which the sign-in is, or the page that says that it is over. */
+/**
+ * Where a browser continues after a refused step: the page of the sign-in's current step, or a page saying that it is
+ * over.
+ */
 type Onward = { readonly redirectTo: string } | { readonly page: (language: Language) => ErrorPage };
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Adds the flow of the request to the URL if its page belongs to a flow. */
+    /** Adds the flow of the request to the URL, if its page belongs to a flow. */
     urlWithFlow?: (url: string, request: FastifyRequest) => string;
-    /** Where a browser can go on whose step was refused; null: nowhere that this service knows. Set by `pages/`. */
+    /**
+     * Finds out where a browser can continue after a step of its sign-in was refused; null if this service does not
+     * know. Set by `pages/`.
+     */
     onward?: (request: FastifyRequest) => Promise<Onward | null>;
-    /** Renders an error for a person in a browser, with a link to `next` if it is given. Set by `pages/`. */
+    /** Renders an error for a person in a browser, with a link to `next` if that is given. Set by `pages/`. */
     errorPage: (error: DoorwardError, language: Language, requestId: string, next?: string) => ErrorPage;
     /** Renders "not found" for a person in a browser. Set by `pages/`. */
     notFoundPage: (language: Language) => ErrorPage;
@@ -61,7 +67,7 @@ export function sendError(error: DoorwardError, request: FastifyRequest, reply: 
     .send(JSON.stringify(restErrorBody(error, { language, requestId: request.id })));
 }
 
-/** Leads a browser on whose step was refused, if its flow is known. */
+/** Sends a browser whose step was refused to where its sign-in continues, if its flow is known. */
 function sendOnward(
   onward: NonNullable<FastifyInstance['onward']>,
   error: DoorwardError,
@@ -78,7 +84,7 @@ function sendOnward(
   return reply;
 }
 
-/** Sends the page of an error. `next`: the address to which the page leads on. */
+/** Sends an error page. `next`: the address that the page links to. */
 export function sendErrorPage(
   error: DoorwardError,
   request: FastifyRequest,
@@ -105,8 +111,8 @@ export function sendNotFound(
 }
 
 /**
- * Whether the client accepts HTML at least as much as JSON (RFC 9110 §12.5.1). HTML must be named: browsers do so, but
- * a program that sends only a wildcard does not.
+ * Whether the client accepts HTML at least as much as JSON (RFC 9110 §12.5.1). HTML must be listed explicitly: browsers
+ * do so, but programs that send only a wildcard do not.
  */
 export function asksForHtml({ headers }: FastifyRequest): boolean {
   const { accept } = headers;
@@ -122,6 +128,6 @@ export function asksForHtml({ headers }: FastifyRequest): boolean {
   return html > 0 && html >= (qualities.get(json ?? '') ?? 0);
 }
 
-/** The language of the request, by its `Accept-Language`. */
+/** The language of the request, from its `Accept-Language`. */
 export const languageOf = (request: FastifyRequest): Language =>
   pickLanguage(request.headers['accept-language']);

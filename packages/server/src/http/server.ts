@@ -1,3 +1,8 @@
+/*
+ * The HTTP server without routes: request ids, security headers, limits, credentials, cookies and the error handler.
+ * The hooks run in the order of conventions §4.
+ */
+
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { createHostCheck } from './allowed-hosts.ts';
 import { randomUUID } from 'node:crypto';
@@ -26,23 +31,22 @@ import type { RateLimiter, RateState } from './rate-limit.ts';
 import { answerUnknownRoutes, registerRouteTable } from './route-table.ts';
 import { languageOf, sendError, sendNotFound } from './send-error.ts';
 
-/**
- * The HTTP server without routes: request ids, security headers, limits, credentials, cookies and the handler of all
- * errors. The hooks run in the order of conventions §4.
- */
 export interface HttpOptions {
   readonly config: Config;
   readonly authenticate: Authenticate;
-  /** Resolves when no cache is older than the last commit of the database; undefined when that is already so. */
+  /**
+   * Resolves when no cache is older than the last commit of the database; returns undefined if that is already the
+   * case.
+   */
   readonly catchUp: () => Promise<void> | undefined;
   readonly limiter: RateLimiter;
   readonly appOrigins: AppOrigins;
   readonly log: (error: unknown, message: string, requestId: string) => void;
-  /** Null when the log level excludes these entries. */
+  /** Null if the log level excludes these entries. */
   readonly logRequest: ((line: RequestLog) => void) | null;
 }
 
-/** The log entry of a request. The last three members are absent when the request failed before they were known. */
+/** The log entry of a request. The last three members are absent if the request failed before they were determined. */
 interface RequestLog {
   readonly requestId: string;
   readonly method: string;
@@ -60,22 +64,24 @@ declare module 'fastify' {
     authenticate: Call['authenticate'];
     rate: RateState | null;
     network: { readonly address: string; readonly network: string };
-    /** `routeOptions.config`, cached, because Fastify builds `routeOptions` on every access. Null before the first hook. */
+    /**
+     * `routeOptions.config`, cached, because Fastify builds `routeOptions` on every access. Null before the first hook.
+     */
     route: FastifyRequest['routeOptions']['config'] | null;
   }
   interface FastifyContextConfig {
     /**
-     * How the rate limit `general` counts: `exempt` (health) not at all, `network` (JWKS) by network, `check` only in the
-     * limit of the operation, `fields` (GraphQL) by root fields, after the body is read.
+     * How the request counts in the rate limit `general`: `exempt` (health) not at all, `network` (JWKS) by network,
+     * `check` only in the limit of its operation, `fields` (GraphQL) by root fields, after the body is read.
      */
     readonly rate?: 'exempt' | 'network' | 'check' | 'fields' | undefined;
     readonly operation?: string;
     readonly cors?: Cors | undefined;
-    /** The standard whose requests the route reads, if they differ from ours. */
+    /** The standard whose request format the route reads, if it differs from ours. */
     readonly protocol?: Protocol | undefined;
-    /** Whether a client may send its secret, and therefore `Basic` credentials. */
+    /** Whether a client may authenticate with its secret, and so with `Basic` credentials. */
     readonly takesClientSecret?: boolean | undefined;
-    /** Whether a body may be a form too. */
+    /** Whether the body may also be a form. */
     readonly takesForm?: true | FormAnswers | undefined;
     /** Formats an error as a standard requires, instead of in the envelope. */
     readonly refusal?: ((error: DoorwardError) => BareReply) | undefined;
@@ -86,7 +92,7 @@ declare module 'fastify' {
 
 const requestIdForm = /^[A-Za-z0-9-]{8,64}$/;
 
-/** The id that the client sent, if it is valid, else a new one. */
+/** The request id that the client sent, if it is valid, else a new one. */
 function requestIdOf(headers: IncomingHttpHeaders): string {
   const requested = headers['x-request-id'];
   return typeof requested === 'string' && requestIdForm.test(requested) ? requested : randomUUID();
@@ -117,7 +123,7 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     onProtoPoisoning: 'error',
     onConstructorPoisoning: 'error',
     routerOptions: { maxParamLength: 2048, caseSensitive: true, ignoreTrailingSlash: false },
-    // A URL that the router cannot parse is answered like any other unknown URL.
+    // A URL that the router cannot parse gets the same response as any other unknown URL.
     frameworkErrors: (error, request, reply) => {
       reply.header('x-request-id', request.id).headers(constantHeaders);
       void sendNotFound(toDoorwardError(error), request, reply);
@@ -129,12 +135,12 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     config.http,
     ({ remoteAddress }) => clientNetwork(remoteAddress, undefined, proxies).network,
   );
-  // Routes for every method also answer methods of other protocols, such as WebDAV.
+  // Registers all methods, so that routes for every method also respond to methods of other protocols, such as WebDAV.
   for (const method of METHODS) {
     if (method !== 'CONNECT' && !app.supportedMethods.includes(method)) app.addHttpMethod(method);
   }
   app.setValidatorCompiler(() => () => true);
-  // A hook sets them before any handler reads them, so that their types have no null.
+  // Hooks set these members before any handler reads them, so their types do not include null.
   const unset = null as never;
   app.decorateRequest('authentication', unset);
   app.decorateRequest('authenticate', unset);
@@ -146,7 +152,7 @@ export function createHttp(options: HttpOptions): FastifyInstance {
   registerRouteTable(app);
 
   const assertHost = createHostCheck(config.security.allowedHosts);
-  // Callbacks, not promises: a request that does not have to wait costs no tick of the event loop here.
+  // Callbacks rather than promises: a request that does not have to wait then costs no tick of the event loop.
   const isShuttingDown = createGracefulShutdown(app);
   app.addHook('onRequest', (request, reply, done) => {
     request.route = request.routeOptions.config;
@@ -176,8 +182,8 @@ export function createHttp(options: HttpOptions): FastifyInstance {
   }
 
   /**
-   * A check may require a revision that is newer than the caches, but it says so in its body. So before a check is
-   * rejected here, the caches catch up, because the newer state may accept the credential.
+   * Authenticates the request. A check may require a revision that is newer than the caches, but states it in its body.
+   * So before the credential of a check is rejected here, the caches catch up, because the newer state may accept it.
    */
   function authenticateFor({ authenticate, route }: FastifyRequest): ReturnType<Authenticate> {
     if (route?.rate !== 'check') return authenticate();
@@ -191,12 +197,14 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     return first instanceof Promise ? first.then(retryOutdated) : retryOutdated(first);
   }
 
-  /** Counts in class `general`, by credential or else by network, before a missing credential is rejected. */
+  /**
+   * Counts the request in class `general`, by credential or else by network, before a missing credential is rejected.
+   */
   function countGeneral({ route, authentication, network }: FastifyRequest) {
     const kind = route?.rate;
     if (kind === 'exempt' || kind === 'check') return null;
     const principal = authentication.ok && kind !== 'network' ? authentication.principal : null;
-    // Zero points reject a caller without points before the body is read.
+    // Zero points reject callers whose points are used up, before the body is read.
     return limiter.consume('general', credentialKey(principal, network), kind === 'fields' ? 0 : 1);
   }
 
@@ -223,7 +231,7 @@ export function createHttp(options: HttpOptions): FastifyInstance {
 
 const tenths = (ms: number): number => Math.round(ms * 10) / 10;
 
-/** The log entry of a request: templates and ids, never a query or a body. */
+/** The log entry of a request. Contains route templates and ids, never a query string or a body. */
 function requestLogOf(request: FastifyRequest, reply: FastifyReply): RequestLog {
   const authentication = request.authentication as Authentication | null;
   const network = request.network as FastifyRequest['network'] | null;
@@ -245,7 +253,7 @@ function hasEmptyParameter(parameters: Readonly<Record<string, unknown>>): boole
   return false;
 }
 
-/** The call of an operation, made from a request. */
+/** Creates the call of an operation from a request. */
 export function callOf(request: FastifyRequest, config: Config, transport: Call['transport']): Call {
   const { origin, 'sec-fetch-site': site, 'user-agent': agent, 'idempotency-key': key } = request.headers;
   const { https } = config.security;
@@ -257,7 +265,7 @@ export function callOf(request: FastifyRequest, config: Config, transport: Call[
     address: request.network.address,
     network: request.network.network,
     userAgent: agent ? agent.slice(0, 512) : null,
-    // A header that is sent twice is joined by ", ", which no valid key contains.
+    // Node joins a header that is sent twice with ", ", which no valid key contains.
     idempotencyKey: key === undefined ? null : [key].flat().join(', '),
     ifNoneMatch: request.headers['if-none-match'] ?? null,
     bearer: /^bearer +([^\s,]+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? null,
@@ -276,7 +284,7 @@ export function callOf(request: FastifyRequest, config: Config, transport: Call[
   };
 }
 
-/** Applies the headers and cookies that an operation set to the answer. */
+/** Applies the headers and cookies that an operation has set to the response. */
 export function applyEffects(effects: Effects, reply: FastifyReply, https: boolean): void {
   reply.headers(effects.headers);
   const { refreshCookie, flowCookie, ssoCookie, accountCookie } = effects;

@@ -1,6 +1,7 @@
 /**
- * Calls `onAnswer` with the result of `work`: synchronously, or when its promise resolves. Work that did not have to wait
- * creates no promise and costs no tick of the event loop. Synchronously, `onError` also receives what `onAnswer` throws.
+ * Calls `onAnswer` with the result of `work`, synchronously or when its promise resolves. Work that does not have to
+ * wait creates no promise and costs no tick of the event loop. In the synchronous case, `onError` also receives errors
+ * that `onAnswer` throws.
  */
 export function syncOrAsync<T>(
   work: () => unknown,

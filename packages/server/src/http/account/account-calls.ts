@@ -26,7 +26,7 @@ interface AccountCallsOptions {
   };
 }
 
-/** The answer of an operation that is not JSON: a file, or a redirect. */
+/** The response of an operation that does not return JSON: a file or a redirect. */
 export interface Bare {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: unknown;
@@ -35,22 +35,22 @@ export interface Bare {
 /** A signed-in browser on the account pages. */
 export interface AccountCaller {
   readonly sessionId: string;
-  /** Binds forms to the session. */
+  /** A token that binds forms to the session. */
   readonly formToken: string;
-  /** Calls the operation and answers what JSON would have, or `Bare`. @throws the error of the operation */
+  /** Calls an operation and returns its JSON data, or `Bare`. @throws the error of the operation */
   call(name: string, input: object): Promise<unknown>;
 }
 
 export interface AccountCalls {
-  /** Null: the browser has no live session of the account pages. */
+  /** Returns the caller; null if the browser has no live session of the account pages. */
   open(request: FastifyRequest, reply: FastifyReply): Promise<AccountCaller | null>;
-  /** @throws ORIGIN_NOT_ALLOWED for a form of another page, INVALID_TOKEN for a form of another session */
+  /** @throws ORIGIN_NOT_ALLOWED for a form of another origin, INVALID_TOKEN for a form of another session */
   assertOwnForm(request: FastifyRequest, caller: AccountCaller, formToken: unknown): void;
-  /** Removes the cookie. */
+  /** Clears the session cookie. */
   forget(reply: FastifyReply): void;
-  /** Where the browser signs in to come back to this path. */
+  /** The address at which the browser signs in and then returns to this path. */
   signInAddress(path: string, parameters?: Readonly<Record<string, string>>): string;
-  /** The complete address of a path. */
+  /** The absolute URL of a path. */
   addressOf(path: string): string;
 }
 
@@ -59,8 +59,8 @@ const bareOf = ({ headers, body }: BareReply): Bare => ({ headers, body });
 const unauthenticated: Authentication = { ok: false, reason: 'invalid' };
 
 /**
- * Calls operations from the account pages, for the user of their cookie. A call takes the same path as over REST and
- * GraphQL; only the credential differs. The cookie names a session, and its tag proves that this service issued it.
+ * Calls operations from the account pages, for the user of their cookie. A call runs exactly as over REST and GraphQL;
+ * only the credential differs. The cookie names a session, and its tag proves that this service issued it.
  */
 export function createAccountCalls(options: AccountCallsOptions): AccountCalls {
   const { config, invoke, services } = options;
@@ -108,7 +108,7 @@ export function createAccountCalls(options: AccountCallsOptions): AccountCalls {
       return answer instanceof BareReply ? bareOf(answer) : (JSON.parse(JSON.stringify(answer)) as unknown);
     } finally {
       releaseSlot(callOfPage);
-      // The cookies of other sessions stay as they are.
+      // Cookies of other sessions stay as they are.
       const { headers, flowCookie } = callOfPage.effects;
       applyEffects({ headers, ...(flowCookie && { flowCookie }) }, reply, https);
     }

@@ -1,46 +1,52 @@
-import { fail } from '../../errors.ts';
-import type { Slot } from '../../kernel/context.ts';
-
-/**
+/*
  * A fair queue in front of a scarce resource, such as connections to the database. It has a number of slots; work that
  * arrives while all slots are taken waits. A free slot goes to the tenant that has used the least slot time, within the
  * tenant to the credential that has used the least, and within the credential to the oldest request. So a flood delays
  * only the tenant and the credential that send it.
  *
- * Waiting is not a failure. A request behind a thousand others waits for at most `maxWaitMs` and is then refused. Refusing it
- * at once would only make the client repeat it sooner, and a flood of refusals costs more than a queue of connections.
+ * Waiting is not a failure. A request behind a thousand others waits for at most `maxWaitMs` and is then refused. An
+ * immediate refusal would only make the client repeat the request sooner, and a flood of refusals costs more than a
+ * queue of connections.
  */
+
+import { fail } from '../../errors.ts';
+import type { Slot } from '../../kernel/context.ts';
+
+/** Whose work it is; slot time is shared fairly between tenants, and then between their credentials. */
 export interface Share {
-  /** The account or organization that owns the scope of the work, else the user or network that calls. */
+  /** The account or organization that owns the scope of the work, else the calling user or network. */
   readonly tenant: string;
   readonly credential: string;
 }
 
 export interface FairQueueOptions {
   readonly name: string;
-  /** Number of pieces of work that run at once. */
+  /** How much work can run at the same time. */
   readonly slots: number;
   readonly maxWaitMs: number;
   readonly maxQueue: number;
   /**
-   * The work runs on the event loop (embedded database). The queue then starts one piece per tick, so that the server
-   * reads new requests in between and they join the queue.
+   * Whether the work runs on the event loop (embedded database). The queue then starts one piece of work per tick, so
+   * that the server reads new requests in between, and they join the queue.
    */
   readonly onEventLoop: boolean;
   readonly now?: () => number;
 }
 
-/** Registers a listener for a client that goes away; returns the function that removes it. */
+/** Registers a listener for a client that disconnects; returns a function that removes it. */
 type OnGone = (listener: () => void) => () => void;
 
 /**
- * The bodies of waiting requests stay in memory, so requests are weighed by length: 1 MiB weighs as much as 129 ordinary
- * ones, and a queue of weight 10,000 holds about 80 MB.
+ * The bodies of waiting requests stay in memory, so requests are weighted by length: 1 MiB has the weight of 129
+ * ordinary requests, and a queue of weight 10,000 holds about 80 MB.
  */
 const CHARACTERS_PER_UNIT = 8 * 1024;
 const weightOf = (bodyLength: number): number => 1 + Math.floor(bodyLength / CHARACTERS_PER_UNIT);
 
-/** Up to this weight requests wait without a time limit: a thousand calls at once come from a script and are not a flood. */
+/**
+ * Up to this weight requests wait without a time limit, because a thousand calls at the same time come from a script,
+ * not from a flood.
+ */
 const BURST = 1000;
 /** Weight of the newest duration in the moving average. */
 const NEWEST_WEIGHT = 0.05;
@@ -49,11 +55,11 @@ interface Entry {
   readonly weight: number;
   readonly start: (slot: Slot) => void;
   readonly refuse: () => void;
-  /** Started, refused, or abandoned by the client. */
+  /** Whether it was started, refused, or abandoned by the client. */
   isDone: boolean;
 }
 
-/** The waiting work of one credential or tenant. `used` is its slot time in milliseconds, on the virtual time of the queue. */
+/** The work of one credential or tenant. `used` is its slot time in milliseconds, on the queue's virtual time. */
 interface Credential {
   readonly entries: Entry[];
   used: number;
@@ -78,7 +84,7 @@ export class FairQueue {
   readonly #options: FairQueueOptions;
   readonly #now: () => number;
   readonly #tenants = new Map<string, Tenant>();
-  /** The used time of the tenant that was served last. A tenant that joins starts from here. */
+  /** The used time of the tenant that was served last. A tenant that joins the queue starts with this value. */
   #virtualTime = 0;
   #meanMs = 1;
   #isScheduled = false;
@@ -90,7 +96,7 @@ export class FairQueue {
     this.#now = options.now ?? (() => performance.now());
   }
 
-  /** Answers a slot, at once or after waiting; null when the client went away. @throws UNAVAILABLE */
+  /** Returns a slot, immediately or after waiting; null if the client disconnected. @throws UNAVAILABLE */
   enter(share: Share, onGone?: OnGone, bodyLength = 0): Slot | Promise<Slot | null> {
     const { onEventLoop, slots, maxQueue } = this.#options;
     if (!onEventLoop && this.waiting === 0 && this.running < slots) return this.#begin(share, false);
@@ -161,7 +167,7 @@ export class FairQueue {
     this.waiting += by;
   }
 
-  /** Removes shares without waiting or running work. */
+  /** Removes shares that have no waiting or running work. */
   #forgetIdle({ tenant: tenantName, credential: name }: Share): void {
     const tenant = this.#tenants.get(tenantName);
     const credential = tenant?.credentials.get(name);
@@ -182,7 +188,8 @@ export class FairQueue {
   #begin(share: Share, waited: boolean): Slot {
     const { tenant, credential } = this.#sharesOf(share);
     const startedAt = this.#now();
-    // An estimate is charged at once, otherwise one share would get all slots that become free at the same time.
+    // The estimated time is charged immediately; otherwise one share would get all slots that become free at the same
+    // time.
     const estimate = this.#meanMs;
     for (const item of [tenant, credential]) {
       item.used += estimate;
@@ -245,8 +252,8 @@ export class FairQueue {
   }
 
   /**
-   * Refuses the newest entry of the credential with the largest waiting weight. Answers false when the new entry would make
-   * its own credential the largest.
+   * Refuses the newest entry of the credential with the largest waiting weight. Returns false if, with the new entry,
+   * that would be the credential of the new entry itself.
    */
   #refuseHeaviest(share: Share, weight: number): boolean {
     const waiting = this.#tenants.get(share.tenant)?.credentials.get(share.credential)?.weight ?? 0;

@@ -17,18 +17,18 @@ type BodyLimits = Pick<NamedOperation, 'name' | 'bodyLimitBytes' | 'access'>;
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Length of the JSON body in characters; 0 without one. */
+    /** Length of the JSON body in characters; 0 without a body. */
     bodyLength: number;
-    /** The body exceeds the default limit, so that only operations with a larger limit may take it. */
+    /** Whether the body exceeds the default limit, so that only operations with a larger limit may take it. */
     isLarge: boolean;
   }
 }
 
 /**
- * Parses JSON in UTF-8 (conventions §1), and forms for operations that accept them. Everything else is 415. An absent body
- * is not an error here, and nothing is decompressed. An operation that takes files declares a larger limit. GraphQL selects
- * its operations in the body, so there the larger limit applies to every caller who may call such an operation, and
- * graphql.ts refuses a large body that selects none.
+ * Parses JSON in UTF-8 (conventions §1), and forms for operations that accept them. Any other type gets 415. A missing
+ * body is not an error here, and nothing is decompressed. An operation that takes files declares a larger limit.
+ * GraphQL names its operations in the body, so there the larger limit applies to every caller who may call such an
+ * operation, and graphql.ts refuses a large body that names none.
  */
 export function registerBodyParser(app: FastifyInstance, operations: readonly BodyLimits[] = []): void {
   app.decorateRequest('bodyLength', 0);
@@ -66,7 +66,7 @@ export function registerBodyParser(app: FastifyInstance, operations: readonly Bo
     const code = structureFault(body);
     if (code) return done(fail('VALIDATION_ERROR', { details: [{ path: '', code }] }), undefined);
     void parse(request, body, (error, value) => {
-      // What it refuses of valid JSON; not every spelling of the name is found here.
+      // The parser refuses valid JSON only because of this name; spellings with escapes are not recognized here.
       const isForbidden = error !== null && body.includes('__proto__');
       done(isForbidden ? fail('VALIDATION_ERROR', forbiddenName) : error, value);
     });
@@ -83,7 +83,7 @@ export function registerBodyParser(app: FastifyInstance, operations: readonly Bo
   );
 }
 
-/** The routes of this scope accept any body and discard it. */
+/** Lets the routes of this scope accept any body and discard it. */
 export function ignoreBodies(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser('*', (_request, payload, done) => {

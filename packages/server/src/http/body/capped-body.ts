@@ -1,7 +1,7 @@
 import { Transform, type TransformCallback } from 'node:stream';
 import { fail } from '../../errors.ts';
 
-/** Passes a body through, and fails with PAYLOAD_TOO_LARGE when it exceeds the limit. */
+/** Passes a body through, and fails with PAYLOAD_TOO_LARGE if it exceeds the limit. */
 export class CappedBody extends Transform {
   /** Bytes received so far; Fastify compares them with `Content-Length`. */
   receivedEncodedLength = 0;

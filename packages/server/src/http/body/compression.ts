@@ -8,14 +8,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isNotModified } from '../etag.ts';
 
 /*
- * Compresses content that is equal for all clients: the API document, the files of the explorers, styles and scripts. Each
- * file is compressed once and cached. API answers and pages with form tokens are never compressed: an attacker who can
- * insert text and observe the length could find secrets in them (BREACH).
+ * Compresses content that is the same for all clients: the API document, the files of the explorers, styles and
+ * scripts. Each file is compressed once and cached. API responses and pages with form tokens are never compressed: an
+ * attacker who can insert text and observe the length could find secrets in them (BREACH).
  */
 
 type Encoding = 'br' | 'gzip';
 
-/** Shorter texts fit into one or two packets without compression. */
+/** Shorter texts fit into one or two packets anyway. */
 const MIN_BYTES = 1024;
 /** The compressed files of both explorers take a tenth of this. */
 const CACHE_BYTES = 32 * 1024 * 1024;
@@ -61,7 +61,7 @@ function hashOf(text: string): string {
   return hash;
 }
 
-/** Sends a text that may change with the version of the service; 304 to a client that has it. */
+/** Sends a text that may change with the version of the service; responds 304 if the client already has it. */
 export function sendText(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -71,7 +71,7 @@ export function sendText(
   const isWorthwhile = text.length >= MIN_BYTES;
   const encoding = isWorthwhile ? pickEncoding(request.headers['accept-encoding']) : undefined;
   const hash = hashOf(text);
-  // Each encoding is another representation and needs its own ETag (RFC 9110 §8.8.3).
+  // Each encoding is a different representation and needs its own ETag (RFC 9110 §8.8.3).
   const etag = encoding ? `"${hash}-${encoding}"` : `"${hash}"`;
   if (isWorthwhile) reply.header('vary', 'Accept-Encoding, Origin');
   if (isNotModified(etag, request, reply)) return reply.code(304).send();
@@ -84,7 +84,10 @@ export function sendText(
 
 const textual = /^(?:text\/|application\/(?:javascript|json|manifest\+json|wasm)|image\/svg\+xml|font\/ttf)/;
 
-/** Compresses the files that the routes of this scope serve from disk. The first client of each file waits for it. */
+/**
+ * Compresses the files that the routes of this scope serve from disk. The first request for each file waits for the
+ * compression.
+ */
 export function compressFiles(scope: FastifyInstance): void {
   const wanted = ({ method, headers }: FastifyRequest): Encoding | undefined =>
     method === 'GET' && headers.range === undefined && headers['if-none-match'] === undefined

@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { fail } from '../../errors.ts';
 
 /**
- * The routes of this scope also take `multipart/form-data`, with which pages without script send files. Its fields become
- * members as those of any form, a file as base64.
+ * Lets the routes of this scope also accept `multipart/form-data`, with which pages without scripts send files. Its
+ * fields become members like those of any form; a file becomes base64.
  */
 export function acceptFiles(scope: FastifyInstance, limitBytes: number): void {
   scope.addContentTypeParser<Buffer>(

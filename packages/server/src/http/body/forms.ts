@@ -3,11 +3,11 @@ import { fail, type DoorwardError } from '../../errors.ts';
 import type { FormAnswers } from '../../kernel/operation.ts';
 import { membersOf, repeatedAmong } from './oauth-parameters.ts';
 
-/* Bodies in `application/x-www-form-urlencoded`, which pages without script and OAuth clients send. */
+/* Bodies in `application/x-www-form-urlencoded`, which pages without scripts and OAuth clients send. */
 
 const type = /^application\/x-www-form-urlencoded\b/i;
 
-/** The form of the answer, if the request was a form and its operation answers forms differently from JSON. */
+/** How to respond, if the request was a form and its operation responds to forms differently from JSON. */
 export function formAnswersOf({ headers, route }: FastifyRequest): FormAnswers | undefined {
   const takesForm = route?.takesForm;
   return typeof takesForm === 'object' && type.test(headers['content-type'] ?? '') ? takesForm : undefined;
@@ -25,7 +25,7 @@ export function readForm(
   const isOauth = protocol === 'oauth' || protocol === 'oauth-authorization';
   const credentials = isOauth && takesClientSecret ? basicCredentials(request) : [];
   const sent = [...new URLSearchParams(body)];
-  // Some clients send the same `client_id` in the body and in `Basic`. That is not a repetition.
+  // Some clients send the same `client_id` in the body and in `Basic`, which does not count as repeated.
   const isRepeated = ([name, value]: [string, string]) =>
     name === 'client_id' && sent.some(([other, same]) => other === name && same === value);
   const all = [...sent, ...credentials.filter((field) => !isRepeated(field))];
@@ -37,7 +37,7 @@ export function readForm(
   return isOauth ? membersOf(fields) : Object.fromEntries(fields);
 }
 
-/** RFC 6749 §2.3.1: id and secret are form-encoded before they are joined. */
+/** Reads `Basic` credentials as fields. By RFC 6749 §2.3.1, id and secret are form-encoded before they are joined. */
 function basicCredentials({ headers }: FastifyRequest): [string, string][] {
   const encoded = /^basic +([A-Za-z0-9+/]+=*)$/i.exec(headers.authorization ?? '')?.[1];
   if (encoded === undefined) return [];
@@ -48,6 +48,6 @@ function basicCredentials({ headers }: FastifyRequest): [string, string][] {
   ];
 }
 
-/** Form-decodes one value. An unencoded `&` in it must not start another field. */
+/** Form-decodes one value. An unencoded `&` in it does not start another field. */
 const decoded = (half: string): string =>
   new URLSearchParams(`half=${half.replaceAll('&', '%26')}`).get('half') ?? '';

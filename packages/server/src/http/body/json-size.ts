@@ -1,6 +1,7 @@
 /**
- * The length of a value as JSON in bytes of UTF-8, computed without serializing it: a row that occurs many times in an
- * answer is one object in memory, but its JSON would take memory each time. Counting stops above `maxBytes`.
+ * The length of a value as JSON in UTF-8 bytes, computed without serializing it: a row that occurs many times in a
+ * response is one object in memory, but its JSON would take memory for each occurrence. Counting stops above
+ * `maxBytes`.
  */
 export function jsonBytes(value: unknown, maxBytes: number): number {
   let bytes = 0;

@@ -1,11 +1,11 @@
 const MAX_DEPTH = 32;
 /**
- * Maximum number of members of one object or list. The largest value that an operation accepts, a `context.resource` of
+ * Maximum number of members of an object or list. The largest value that an operation accepts, a `context.resource` of
  * 64 KiB, cannot have more. A larger one is an attempt to make parsing or validation slow.
  */
 const MAX_MEMBERS = 32_768;
 
-/** Checks on the text whether JSON is too deep or too long, before recursive code handles it. */
+/** Checks whether JSON text is too deep or has too many members, before recursive code handles it. */
 export function structureFault(text: string): 'too_deep' | 'too_long' | undefined {
   const members = new Uint32Array(MAX_DEPTH + 1);
   let depth = 0;

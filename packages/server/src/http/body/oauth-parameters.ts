@@ -1,14 +1,14 @@
 /*
- * Repeated parameters of an OAuth endpoint (RFC 6749 §3.1, §3.2). They are refused, known or not: two programs that read the
- * request could each use a different value.
+ * Repeated parameters at an OAuth endpoint (RFC 6749 §3.1, §3.2). They are refused even if the parameter is unknown,
+ * because two programs that read the request could each use a different value.
  */
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** RFC 8707 §2 lets a client name several resources. */
+/** RFC 8707 §2 allows a client to name several resources. */
 const mayRepeat = (name: string): boolean => name === 'resource';
 
-/** The values of a form by name: a list for a name that may be repeated and is. */
+/** The values of a form by name. A parameter that may be repeated, and is, becomes a list. */
 export function membersOf(fields: readonly (readonly [string, string])[]): Record<string, string | string[]> {
   const members: Record<string, string | string[]> = Object.fromEntries(fields);
   for (const name of Object.keys(members).filter(mayRepeat)) {

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 
 interface ConnectionShares {
-  /** Counts a connection from its start to its end. */
+  /** Counts a connection until it closes. */
   readonly add: (socket: Socket, network: string) => void;
   /** Whether this connection uses the share that is reserved for health checks. */
   readonly isForHealth: (socket: Socket) => boolean;
@@ -9,7 +9,7 @@ interface ConnectionShares {
 
 /** One connection in 50 is reserved for health checks. */
 const HEALTH_SHARE = 50;
-/** One connection in 20 is kept free by closing idle ones. */
+/** One connection in 20 is kept free by closing idle connections. */
 const FREE_SHARE = 20;
 /** Maximum number of networks that are searched for an idle connection, the largest first. */
 const MAX_NETWORKS = 3;
@@ -30,7 +30,7 @@ export function createConnectionShares(
 ): ConnectionShares {
   const generalLimit = maxConnections - Math.ceil(maxConnections / HEALTH_SHARE);
   const softLimit = generalLimit - Math.ceil(generalLimit / FREE_SHARE);
-  /** In the order in which they were opened, or were last examined and busy. */
+  /** Connections in the order in which they were opened, or were last examined and found busy. */
   const byNetwork = new Map<string, Set<Socket>>();
   const forHealth = new WeakSet<Socket>();
   let open = 0;

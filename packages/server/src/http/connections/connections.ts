@@ -18,7 +18,7 @@ const HEADERS_BYTES = 16_384;
 
 type Limits = Config['http'];
 
-/** Options for the constructor of the server. `headers` are added to answers to invalid HTTP. */
+/** Options for the constructor of the server. `headers` are added to responses to invalid HTTP. */
 export function connectionOptions(
   { requestTimeoutSeconds }: Limits,
   headers: Readonly<Record<string, string>>,
@@ -36,7 +36,7 @@ export function connectionOptions(
   };
 }
 
-/** Limits the connections of the server. `networkOf` answers the network whose share a socket uses. */
+/** Limits the connections of the server. `networkOf` returns the network whose share a connection uses. */
 export function limitConnections(
   app: FastifyInstance,
   { maxConnections }: Limits,
@@ -52,8 +52,8 @@ export function limitConnections(
     done(fail('UNAVAILABLE', { headers: { 'Retry-After': '1' } }));
   });
   server.maxConnections = maxConnections;
-  // By default Node drops header fields after the 2,000th, which may be those that a proxy added. Their size is limited
-  // anyway.
+  // By default Node drops header fields after the 2,000th, which may be fields that a proxy added. Their total size is
+  // limited anyway.
   server.maxHeadersCount = 0;
   server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) =>
     lastResponses.set(socket, response),
@@ -63,26 +63,26 @@ export function limitConnections(
 /** The latest response of each connection. */
 const lastResponses = new WeakMap<Socket, ServerResponse>();
 
-/** Whether no request came yet, or the latest one is answered. */
+/** Whether no request has arrived yet, or the latest one has its response. */
 function isIdle(socket: Socket): boolean {
   const response = lastResponses.get(socket);
   return response === undefined || response.writableFinished || response.destroyed;
 }
 
-/** Connections whose refusal was sent, with the number of bytes that they may send until they are cut off. */
+/** Connections whose refusal was sent, with the number of bytes that they may still send before they are closed. */
 const refused = new WeakMap<Socket, number>();
 const LINGER_MS = 2000;
 const LINGER_BYTES = 1024 * 1024;
 
 /**
- * Ends the connection after the answer, and goes on reading for a moment: a connection that closes with bytes unread is reset,
- * and the client's system then drops the answer that the client has not read yet.
+ * Ends the connection after the response, and goes on reading for a moment. A connection that is closed with unread
+ * bytes is reset, and the client's system then drops the response if the client has not read it yet.
  */
 function endWith(socket: Socket, text: string): void {
   refused.set(socket, socket.bytesRead + LINGER_BYTES);
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(timer));
-  // Node reads on by itself. When the client has ended too, nothing can be lost any more.
+  // Node keeps reading by itself. Once the client has ended the connection too, nothing can be lost any more.
   socket.once('end', () => socket.destroy());
   socket.end(text);
   socket.resume();
@@ -92,12 +92,12 @@ function refuse(error: Error & { code?: string }, socket: Socket, headers: Reado
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
   const allowed = refused.get(socket);
   if (allowed !== undefined) {
-    // More bytes of the request that was refused.
+    // These bytes still belong to the request that was refused.
     if (socket.bytesRead > allowed) socket.destroy();
     return;
   }
   const response = lastResponses.get(socket);
-  // The invalid bytes follow a valid request. Its answer is still pending, so this connection ends after it.
+  // The invalid bytes follow a valid request whose response is still pending, so the connection is closed after it.
   if (response?.req.complete && !response.writableFinished) {
     response.once('close', () => socket.destroy());
     return;
@@ -117,7 +117,10 @@ function refuse(error: Error & { code?: string }, socket: Socket, headers: Reado
   endWith(socket, `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${body}`);
 }
 
-/** Statuses 431 and 408 have no code of their own in the catalogue (errors §1), so the nearest code is used. */
+/**
+ * The error for a failure code. Statuses 431 and 408 have no code in the catalogue (errors §1), so the closest code is
+ * used.
+ */
 function errorOf(code = ''): { readonly status: number; readonly error: DoorwardError } {
   if (code === 'HPE_HEADER_OVERFLOW') {
     const fix = `Send at most ${HEADERS_BYTES} bytes of URL and header fields.`;

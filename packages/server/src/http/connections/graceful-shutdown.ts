@@ -5,17 +5,17 @@ import { onResponseClosed } from './response-end.ts';
 const QUIET_MS = 50;
 
 /**
- * Registers a graceful shutdown: requests that arrived before the shutdown get their response. Returns a function that
- * says whether the server is shutting down, so that responses must close their connection.
+ * Registers a graceful shutdown: requests that arrived before the shutdown still get their response. Returns a function
+ * that says whether the server is shutting down, so that responses must close their connection.
  *
- * Some requests haven't been read yet: they are in buffers of the kernel, on a connection that looks idle or isn't even
+ * Some requests haven't been read yet: they are in kernel buffers, on a connection that looks idle or isn't even
  * accepted. So for a moment the server continues, but responds with `Connection: close`. Then it stops accepting
  * connections and closes idle ones.
  *
  * Node treats a connection that has sent nothing as busy and waits until it times out, and clients open such
- * connections in advance. So this module counts requests and closes all connections when every request has its response
- * and no new one came for a moment. It counts on the `request` event of Node, because hooks don't run for requests that
- * the router or an earlier hook handles.
+ * connections in advance. So this module counts requests, and closes all connections once every request has its
+ * response and no new one has arrived for a moment. It counts on Node's `request` event, because hooks don't run for
+ * requests that the router or an earlier hook handles.
  */
 export function createGracefulShutdown(app: FastifyInstance): () => boolean {
   let isShuttingDown = false;
@@ -56,5 +56,8 @@ export function createGracefulShutdown(app: FastifyInstance): () => boolean {
   return () => isShuttingDown;
 }
 
-/** Runs `work` after all data that has arrived was read. The event loop may call the first `setImmediate` before it reads. */
+/**
+ * Runs `work` after all data that has arrived is read. Two `setImmediate`, because the event loop may call the first
+ * one before it reads.
+ */
 const afterPendingReads = (work: () => void): void => void setImmediate(() => setImmediate(work));

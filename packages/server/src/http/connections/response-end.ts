@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
- * Calls the listener once, when the response is sent or its connection is closed. A pipelined response that waits for the
- * one before it gets no `close` event from Node when the connection closes.
+ * Calls the listener once, when the response has been sent or its connection is closed. If the connection closes, Node
+ * sends no `close` event for a pipelined response that is still waiting for the one before it.
  */
 export function onResponseClosed(
   { socket }: IncomingMessage,
@@ -12,7 +12,8 @@ export function onResponseClosed(
 ): void {
   if (response.destroyed || socket.destroyed) return listener();
   if (!response.socket) return onPipelinedResponseClosed(socket, response, listener);
-  // Not `once`, because its wrapper keeps each request in memory until the garbage collector reaches the old generation.
+  // Not `once`, because its wrapper would keep each request in memory until the garbage collector reaches the old
+  // generation.
   response.on('close', listener);
 }
 

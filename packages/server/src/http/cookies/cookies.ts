@@ -11,7 +11,7 @@ type CookieKind = 'refresh' | 'flow' | 'sso' | 'account' | 'device';
 export const nameOf = (kind: CookieKind, https: boolean): string =>
   `${https ? '__Host-' : ''}doorward_${kind}`;
 
-/** The value of a cookie of the request; null if it has none. */
+/** The value of a cookie in the request; null if it is missing. */
 export function readCookie(
   { headers }: Pick<FastifyRequest, 'headers'>,
   kind: CookieKind,
@@ -59,7 +59,7 @@ export function writeCookieNamed(
 
 const DEVICE_SECONDS = 86_400;
 
-/** Sets a cookie that distinguishes this browser from others of its network when wrong codes of devices are counted. */
+/** Sets a cookie that tells this browser from others of its network when wrong user codes are counted. */
 export function nameBrowser(request: FastifyRequest, reply: FastifyReply, https: boolean): void {
   if (readCookie(request, 'device', https) !== null) return;
   writeCookie(reply, 'device', https, { value: newOneTimeToken(), maxAgeSeconds: DEVICE_SECONDS });

@@ -5,17 +5,17 @@ import type { FlowCookieEffect } from '../../kernel/context.ts';
 import { nameOf, writeCookie, writeCookieNamed } from './cookies.ts';
 
 /*
- * The cookies of a browser's sign-in flows. Each flow has its own cookie, named by the id of the flow, so that starts
- * at the same time don't overwrite each other. `doorward_flow` holds the secret of the newest flow, for clients that
- * name no flow and for the former version, which knows no other.
+ * The cookies of a browser's sign-in flows. Each flow has its own cookie, named by the flow's id, so that flows that
+ * start at the same time don't overwrite each other. `doorward_flow` contains the secret of the newest flow, for
+ * clients that name no flow and for the former version, which knows only this cookie.
  */
 
 const MAX_FLOWS = 10;
 
-/** The cookie of a flow outlives the flow, so that its tab is led on when the flow is over. */
+/** A flow's cookie outlives the flow, so that its browser tab can continue when the flow is over. */
 const COOKIE_SECONDS = 86_400;
 
-/** Length of the secrets and tokens of the former version, which contain no id. */
+/** Length of the former version's secrets and tokens, which contain no flow id. */
 const FORMER_LENGTH = 43;
 
 const tokenNames = ['form_token', 'formToken', 'consent_token', 'token', 'state'] as const;
@@ -24,7 +24,7 @@ type Members = Readonly<Record<string, unknown>>;
 const membersOf = (value: unknown): Members =>
   typeof value === 'object' && value !== null ? (value as Members) : {};
 
-/** The id of the flow to which the request belongs: its address names the flow, or a token does. */
+/** The id of the flow that the request belongs to, from its address or from a token in it. */
 function namedFlow({
   query,
   body,
@@ -38,11 +38,11 @@ function namedFlow({
 
 interface FlowCookie {
   readonly secret: string;
-  /** Where the browser can go on when the flow is over. */
+  /** Where the browser can continue when the flow is over. */
   readonly hint: string;
 }
 
-/** The cookie of the flow that the request names; null if it names none, or one of another browser. */
+/** The cookie of the flow that the request names; null if it names none, or a flow of another browser. */
 export function namedFlowCookie(request: FastifyRequest, https: boolean): FlowCookie | null {
   const named = request.headers.cookie === undefined ? null : namedFlow(request);
   if (!named) return null;
@@ -54,7 +54,7 @@ export function namedFlowCookie(request: FastifyRequest, https: boolean): FlowCo
   return main !== undefined && flowIdOf(main) === named.id ? { secret: main, hint: '' } : null;
 }
 
-/** The secret of the flow that the request names, or else of the newest flow; null if this browser has none. */
+/** The secret of the flow that the request names, else of the newest flow; null if this browser has none. */
 export function flowSecretIn(request: FastifyRequest, https: boolean): string | null {
   const { cookie } = request.headers;
   if (cookie === undefined) return null;
@@ -65,7 +65,10 @@ export function flowSecretIn(request: FastifyRequest, https: boolean): string | 
   return isExplicit && newest?.length !== FORMER_LENGTH ? null : newest;
 }
 
-/** Sets the cookies of a flow that begins or lives longer, or forgets the newest flow if it is the one that ended. */
+/**
+ * Sets the cookies of a flow that starts or is extended. For a flow that ended, clears the cookie of the newest flow if
+ * it is that one.
+ */
 export function writeFlowCookies(reply: FastifyReply, https: boolean, effect: FlowCookieEffect): void {
   const { request } = reply;
   const cookies = parseCookie(request.headers.cookie ?? '');
@@ -80,7 +83,7 @@ export function writeFlowCookies(reply: FastifyReply, https: boolean, effect: Fl
   if (hint === undefined) return;
   const own = `${newest}_${flowIdOf(value)}`;
   writeCookieNamed(reply, own, https, { value: `${value}.${hint}`, maxAgeSeconds: COOKIE_SECONDS });
-  // Browsers send older cookies first (RFC 6265 §5.4).
+  // Browsers send older cookies first (RFC 6265 §5.4), so the oldest flows are dropped.
   const others = Object.keys(cookies).filter((name) => name.startsWith(`${newest}_`) && name !== own);
   for (const name of others.slice(0, Math.max(0, others.length - MAX_FLOWS + 1)))
     writeCookieNamed(reply, name, https, 'clear');
@@ -89,18 +92,18 @@ export function writeFlowCookies(reply: FastifyReply, https: boolean, effect: Fl
 const flowPages =
   /^\/(?:api\/auth\/project\/(?:sign-in|second-factor|enrolment|organization|consent|respond|github|providers\/[\w-]+)|hosted\/(?:cli-sign-in|connect-provider|sign-out|signed-out))(?=\?(?!.*\bflow=)|$)/;
 
-/** Adds the id of the flow of this secret or token to the URL, because another tab may be in another flow. */
+/** Adds the flow id of this secret or token to the URL, because another tab may have another flow. */
 export const inFlow = (url: string, secretOrToken: string): string =>
   `${url}${url.includes('?') ? '&' : '?'}flow=${flowIdOf(secretOrToken)}`;
 
-/** Adds the flow to the URL if the page belongs to one and the URL names none yet. */
+/** Adds the flow to the URL if the page belongs to a flow. */
 export function urlWithFlow(appUrl: string, url: string, secret: string | null): string {
   const path = url.startsWith(`${appUrl}/`) ? url.slice(appUrl.length) : url;
   if (secret === null || !flowPages.test(path)) return url;
   return inFlow(url, secret);
 }
 
-/** Lets answers without a call, such as errors, name the flow of their request. */
+/** Lets responses without a call, such as errors, name the flow of their request. */
 export const decorateWithFlows = (
   app: FastifyInstance,
   { appUrl, security }: { readonly appUrl: string; readonly security: { readonly https: boolean } },

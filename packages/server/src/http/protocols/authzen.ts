@@ -1,11 +1,14 @@
 import type { FastifyRequest } from 'fastify';
 import { fail, type DoorwardError } from '../../errors.ts';
 
-/* AuthZEN's requirements for its endpoints beyond the input and the output (authzen §5). */
+/* AuthZEN's requirements for its endpoints, beyond their input and output (authzen §5). */
 
 const visibleText = /^[!-~]{1,255}$/;
 
-/** AuthZEN clients get back the id that they sent, whatever its form. Logs use the own id (conventions §12). */
+/**
+ * The request id for the response. AuthZEN clients get back the id that they sent, whatever its form; logs use our own
+ * id (conventions §12).
+ */
 export function shownRequestId({ id, route, headers }: FastifyRequest): string {
   const requested = headers['x-request-id'];
   return route?.protocol === 'authzen' && typeof requested === 'string' && visibleText.test(requested)
@@ -13,7 +16,7 @@ export function shownRequestId({ id, route, headers }: FastifyRequest): string {
     : id;
 }
 
-/** AuthZEN has no 415: another type of body is a bad request. */
+/** Replaces errors that a protocol does not have: AuthZEN has no 415, so another body type is a bad request. */
 export function inProtocolOf({ route }: FastifyRequest, error: DoorwardError): DoorwardError {
   if (route?.protocol !== 'authzen' || error.code !== 'UNSUPPORTED_MEDIA_TYPE') return error;
   return fail('VALIDATION_ERROR', {
