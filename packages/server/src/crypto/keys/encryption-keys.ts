@@ -11,8 +11,10 @@ import { fileFault } from '../../db/connection/data-lock.ts';
 import type { EncryptionKeys } from './kek.ts';
 
 /**
- * The configured keys, or the key of `<DATA_DIR>/encryption.key` (mode 0600), which is created when it is missing.
- * @throws ConfigError in production without ENCRYPTION_KEY, and when the file holds no key.
+ * Returns the configured keys, or the key in `<DATA_DIR>/encryption.key` (mode 0600), which is created if it is
+ * missing.
+ *
+ * @throws ConfigError in production without ENCRYPTION_KEY, or if the file contains no valid key
  */
 export async function resolveEncryptionKeys(
   config: Pick<Config, 'production' | 'dataDir' | 'encryption'>,
@@ -37,7 +39,7 @@ async function readOrCreateKey(directory: string): Promise<Buffer> {
   const path = join(directory, 'encryption.key');
   const text = (await readIfThere(path)) ?? (await createKeyFile(directory, path));
   const key = Buffer.from(text.trim(), 'base64');
-  // Never replace an invalid file: all sealed data would become unreadable.
+  // Never replaces an invalid file, because all sealed data would become unreadable.
   if (key.length !== 32) {
     throw new ConfigError([
       `ENCRYPTION_KEY is unset and ${path} holds no key: restore the file or set the key.`,
@@ -47,8 +49,8 @@ async function readOrCreateKey(directory: string): Promise<Buffer> {
 }
 
 /**
- * Writes a temporary file and links it into place, so that the file is complete when it appears. If two processes start
- * together, the first link wins and the other process reads that key.
+ * Creates the key file: writes a temporary file and links it into place, so that the file is complete when it appears.
+ * If two processes start together, the first link wins, and the other process reads that key.
  */
 async function createKeyFile(directory: string, path: string): Promise<string> {
   await mkdir(directory, { recursive: true, mode: 0o700 });

@@ -7,17 +7,17 @@ import { establishKeys } from './keyring.ts';
 import type { KeyPairStock } from './rsa.ts';
 import { installation, signingKeys } from '../../schema/machines/signing-key.ts';
 
-/** The configured key cannot open the sealed data of this database, so nothing may be written with it. */
+/** Thrown if the configured key cannot open the sealed data of this database, so that nothing is written with it. */
 export class WrongEncryptionKey extends Error {
   override readonly name = 'WrongEncryptionKey';
 }
 
 /**
- * Creates at the first start what every installation needs: its id, the keys that sign session tokens (one active, one
- * published ahead), and a canary that reveals a wrong key-encryption key. Runs under the preparation lock.
+ * At the first start, creates the things that every installation needs: its id, the keys that sign session tokens (one
+ * active, one published ahead), and a canary that reveals a wrong key-encryption key. Runs under the preparation lock.
  *
  * @returns the id of the installation, which separates installations that share a Redis
- * @throws WrongEncryptionKey, before anything is written
+ * @throws WrongEncryptionKey before anything is written
  */
 export async function establishInstallation(
   db: Executor,

@@ -1,14 +1,17 @@
 /**
  * The key-encryption key (KEK). Data that must be readable again (private signing keys, TOTP seeds, webhook secrets) is
- * stored sealed under it, and all other server keys (peppers, refresh-token keys) are derived from it, so that operators
- * back up and rotate one secret. Old keys still open and derive; only the current key seals. A canary in the database
- * reveals at start whether the configured key is the right one.
+ * stored sealed under it, and all other server keys (peppers, refresh-token keys) are derived from it, so that
+ * operators back up and rotate only one secret. Old keys can still open and derive; only the current key seals. A
+ * canary in the database reveals at the start whether the configured key is the right one.
  *
  * @example const sealed = kek.seal(pem, `signing_keys:${id}`);
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
-/** A sealed text cannot be opened: wrong format, sealed under a key that is not configured, altered, or moved. */
+/**
+ * Thrown if a sealed text cannot be opened: wrong format, sealed under a key that is not configured, altered, or moved
+ * to another row.
+ */
 export class SealError extends Error {
   override readonly name = 'SealError';
   readonly reason: 'malformed' | 'unknownKey' | 'tampered';
@@ -19,24 +22,30 @@ export class SealError extends Error {
   }
 }
 
-/** The configured keys, 32 bytes each. */
+/** The configured keys of 32 bytes each. */
 export interface EncryptionKeys {
   readonly current: Buffer;
   readonly old: readonly Buffer[];
 }
 
 export interface Kek {
-  /** Encrypts to `v1.<key id>.<base64url>`, AES-256-GCM. Opens only with the same `aad`, which names table and row. */
+  /**
+   * Encrypts with AES-256-GCM to `v1.<key id>.<base64url>`. The result opens only with the same `aad`, which names
+   * table and row.
+   */
   seal(plain: Buffer | string, aad: string): string;
-  /** Decrypts and authenticates. @throws SealError */
+  /** Decrypts and authenticates a sealed text. @throws SealError */
   open(sealed: string, aad: string): Buffer;
-  /** Whether a text was sealed under the current key; if not, `createReseal` seals it again. */
+  /** Whether a text is sealed under the current key. If not, `createReseal` seals it again. */
   isCurrent(sealed: string): boolean;
-  /** Prefix of texts that were sealed under the current key, for database queries. */
+  /** Prefix of texts that are sealed under the current key, for database queries. */
   readonly currentPrefix: string;
-  /** 32 bytes from the current key (HKDF-SHA-256, RFC 5869); equal for equal labels, independent for others. */
+  /**
+   * Derives 32 bytes from the current key (HKDF-SHA-256, RFC 5869). Equal labels give equal keys, different labels
+   * independent ones.
+   */
   derive(label: string): Buffer;
-  /** `derive` under every key, the current key first. */
+  /** Like `derive`, but with every key, the current key first. */
   deriveAll(label: string): readonly Buffer[];
 }
 
@@ -46,16 +55,19 @@ const tagBytes = 16;
 const deriveFrom = (key: Buffer, label: string): Buffer =>
   Buffer.from(hkdfSync('sha256', key, 'doorward', label, 32));
 
-/** @throws RangeError when a key is not 32 bytes long. */
+/** @throws RangeError if a key is not 32 bytes long */
 export function createKek({ current, old }: EncryptionKeys): Kek {
   const keys = [current, ...old];
   if (keys.some((key) => key.length !== 32)) throw new RangeError('An encryption key has 32 bytes.');
   const idOf = (key: Buffer) => deriveFrom(key, 'key-id').subarray(0, 6).toString('base64url');
   const currentPrefix = `v1.${idOf(current)}.`;
-  // Set last, so that the current key wins if it is also listed as an old key.
+  // The current key comes last, so that it wins if it is also listed as an old key.
   const sealKeys = new Map(keys.toReversed().map((key) => [idOf(key), deriveFrom(key, 'seal')]));
   const sealKey = deriveFrom(current, 'seal');
-  /** Cached, because deriving a key costs more than the HMAC that uses it. Labels are constants, so these are few. */
+  /**
+   * Cached, because deriving a key takes longer than the HMAC that uses it. Labels are constants, so the cache stays
+   * small.
+   */
   const derivedKeys = new Map<string, readonly Buffer[]>();
   const deriveAll = (label: string): readonly Buffer[] => {
     const keysOfLabel = derivedKeys.get(label) ?? keys.map((key) => deriveFrom(key, label));
@@ -73,7 +85,7 @@ export function createKek({ current, old }: EncryptionKeys): Kek {
     open(sealed, aad) {
       const [, id = '', text = ''] = /^v1\.([\w-]{8})\.([\w-]+)$/.exec(sealed) ?? [];
       const body = Buffer.from(text, 'base64url');
-      // Comparing with the re-encoded bytes rejects a second encoding of the same bytes.
+      // Compares with the re-encoded bytes, to reject other encodings of the same bytes.
       if (body.length < ivBytes + tagBytes || body.toString('base64url') !== text) {
         throw new SealError('malformed');
       }
@@ -98,7 +110,7 @@ export function createKek({ current, old }: EncryptionKeys): Kek {
 
 const canaryAad = 'canary';
 
-/** A value that is stored once; later starts use it to recognize the key. */
+/** Returns a value that is stored once, by which later starts recognize the key. */
 export const makeCanary = (kek: Kek): string => kek.seal('doorward', canaryAad);
 
 /** Whether the current key or a configured old key opens the canary. */

@@ -16,7 +16,7 @@ import { signingKeys, signingKeySecrets } from '../../schema/machines/signing-ke
 interface VerificationKey {
   readonly publicKey: KeyObject;
   readonly issuer: string;
-  /** The project, or the system node. */
+  /** The project whose key it is, or the system node. */
   readonly tenantId: string;
   readonly types: readonly string[];
 }
@@ -46,30 +46,33 @@ interface ActiveKey {
  * only in memory.
  */
 export interface Keyring {
-  /** The public key for a `kid`; null for unknown and revoked keys. */
+  /** Returns the public key for a `kid`; null for unknown and revoked keys. */
   verification(kid: string): Promise<VerificationKey | null>;
   /**
-   * Signs with the active key of the tenant. `iss` is the issuer of the key, even if the claims contain another.
-   * `kid`: that which the caller has just read as active; a different cached key is not used. `typ`: `JWT` by default.
+   * Signs with the active key of the tenant. `iss` is always the key's issuer, even if the claims contain another.
+   * `kid`: the key that the caller has just read as active; a different cached key is not used. `typ`: default `JWT`.
    */
   sign(
     tenantId: string,
     claims: Claims,
     options?: { readonly kid?: string; readonly typ?: TokenTyp },
   ): Promise<string>;
-  /** Signs a document of this type, which is not a credential, with the active key of the tenant. `iss` as in `sign`. */
+  /**
+   * Signs a document of this type with the active key of the tenant. A document is not a credential. `iss` is as in
+   * `sign`.
+   */
   signDocument(tenantId: string, typ: string, claims: object): Promise<string>;
-  /** Signs inside a transaction, with the key that is active there. */
+  /** Signs inside a transaction, with the key that is active in it. */
   signIn(tx: Executor, tenantId: string, claims: Claims, typ?: TokenTyp): Promise<string>;
-  /** Published keys of a tenant: next, active, and retired keys while their tokens may be valid. */
+  /** Published keys of a tenant: next, active, and retired keys whose tokens may still be valid. */
   jwks(tenantId: string, db: Executor): Promise<Jwk[]>;
-  /** Every key that ever signed for a tenant, except revoked keys: they verify long-lived signatures (checkpoints). */
+  /** Every key that ever signed for a tenant, except revoked ones. They verify long-lived signatures (checkpoints). */
   jwksOfAll(tenantId: string, db: Executor): Promise<Jwk[]>;
 }
 
 const noActiveKey = (tenantId: string) => new Error(`no active signing key for ${tenantId}`);
 
-/** The topic under which the keys of an issuer are invalidated. */
+/** The topic that is invalidated when the keys of an issuer change. */
 export const keysTopic = (tenantId: string): string => `keys:${tenantId}`;
 
 /** Creates a keyring, which caches keys until they change. */
@@ -132,7 +135,7 @@ export function createKeyring(options: {
     async signDocument(tenantId, typ, claims) {
       const key = await signing.get(tenantId, () => loadActive(pool, tenantId));
       if (!key) throw noActiveKey(tenantId);
-      // Not from the cache of signatures: a document is large, and is signed once.
+      // Bypasses the signature cache, because a document is large and is signed only once.
       return signJwt(key.privateKey, key.kid, { ...claims, iss: key.issuer }, typ);
     },
 
@@ -163,7 +166,7 @@ async function jwksWhere(db: Executor, tenantId: string, filter: SQL | undefined
 }
 
 type RsaParameters = Pick<Jwk, 'n' | 'e'>;
-/** Cached, because parsing the PEM would be most of the cost of a JWKS answer. */
+/** Cached, because parsing the PEM would take most of the time of a JWKS response. */
 const rsaParameters = new LRUCache<string, RsaParameters>({ max: 1000 });
 
 function rsaParametersOf(pem: string): RsaParameters {
@@ -179,7 +182,9 @@ interface Issuer {
   readonly issuer: string;
 }
 
-/** Stores the first keys of an issuer: one signs at once, the other is published ahead for the next rotation. */
+/**
+ * Stores the first two keys of an issuer: one signs immediately, the other is published ahead for the next rotation.
+ */
 export async function establishKeys(
   tx: Executor,
   services: { readonly kek: Kek; readonly ids: Ids },
@@ -191,7 +196,7 @@ export async function establishKeys(
   await storeKey(tx, services, owner, second, { status: 'next' });
 }
 
-/** Stores a key pair; seals the private key. */
+/** Stores a key pair with its private key sealed. */
 export async function storeKey(
   tx: Executor,
   { kek, ids }: { readonly kek: Kek; readonly ids: Ids },

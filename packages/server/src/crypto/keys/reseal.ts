@@ -4,18 +4,21 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { makeCanary, SealError, type Kek } from './kek.ts';
 import { installation } from '../../schema/machines/signing-key.ts';
 
-/** A column whose values are sealed with the additional data `<table>:<key>` and live longer than a day. */
+/** A column whose values are sealed with the additional data `<table>:<key>` and are stored for longer than a day. */
 export interface SealedColumn {
   readonly table: PgTable;
   readonly key: PgColumn;
   readonly sealed: PgColumn;
 }
 
-/** Resealed rows by table. `installation`: no column contains a value under an old key. */
+/**
+ * Number of resealed rows by table. `installation` counts the canary, which is resealed once no column contains a value
+ * under an old key.
+ */
 export type ResealCounts = Readonly<Record<string, number>>;
 
 interface Reseal {
-  /** Seals values of old keys under the current key. Never rejects. Concurrent calls share one run. */
+  /** Reseals values under old keys with the current key. Never rejects. Concurrent calls share one run. */
   run(): Promise<ResealCounts>;
   /** Stops after the current row. */
   stop(): Promise<void>;
@@ -24,9 +27,10 @@ interface Reseal {
 const BATCH = 100;
 
 /**
- * Moves all sealed values to the current encryption key, so that old keys can be removed. The canary is resealed last,
- * and only if every value was resealed: a start without a key that is still needed then fails like one with a wrong key.
- * Each row is a separate statement that has no effect if the row has changed, so processes do not conflict.
+ * Creates the job that reseals all sealed values with the current encryption key, so that old keys can be removed. The
+ * canary is resealed last, and only if every value was resealed. So if an old key is removed while it is still needed,
+ * the start fails as with a wrong key. Each row is a separate statement that has no effect if the row has changed, so
+ * that processes do not conflict.
  */
 export function createReseal(options: {
   readonly pool: Executor;
@@ -39,7 +43,7 @@ export function createReseal(options: {
   let stopping = false;
   let running: Promise<ResealCounts> | null = null;
 
-  /** Reseals a column; answers whether every value is under the current key afterwards. */
+  /** Reseals a column. Returns whether every value is now sealed under the current key. */
   async function resealColumn({ table, key, sealed }: SealedColumn, counts: Record<string, number>) {
     const name = getTableName(table);
     const hasOldKey = sql`not starts_with(${sealed}, ${kek.currentPrefix})`;
@@ -67,7 +71,9 @@ export function createReseal(options: {
     return remaining.length === 0;
   }
 
-  /** The value sealed under the current key; null if no configured key opens it, and the value stays. */
+  /**
+   * Returns the value sealed under the current key; null if no configured key can open it, so that it stays as it is.
+   */
   function resealed(label: string, text: string): string | null {
     try {
       return kek.seal(kek.open(text, label), label);

@@ -6,23 +6,23 @@ import { storeKey } from './keyring.ts';
 import type { SigningKeyPair } from './rsa.ts';
 import { signingKeys, signingKeySecrets } from '../../schema/machines/signing-key.ts';
 
-/** How long other verifiers may accept an expired token, because of clock skew and caches. */
+/** How much longer other verifiers may accept an expired token, because of clock skew and caches. */
 const CLOCK_SKEW_SECONDS = 300;
 
 interface Rotation {
   readonly tenantId: string;
-  /** Published at once; signs after the next rotation. */
+  /** The new key pair. It is published immediately and signs after the next rotation. */
   readonly pair: SigningKeyPair;
-  /** Maximum lifetime of a token that the old key may have signed. */
+  /** Maximum lifetime of the tokens that the old key may have signed. */
   readonly tokenMinutes: number;
-  /** Whether to revoke the old keys: they are removed from the JWKS, and their tokens are rejected. */
+  /** Whether to revoke the old keys: they are then removed from the JWKS, and their tokens are rejected. */
   readonly revokeOld: boolean;
 }
 
 /**
- * Serializes rotations of one issuer until commit. Row locks alone are not enough: a rotation that waited for a row finds
- * it retired, and does not wait for the holder of the new rows. The rows are locked as well, because a process of the
- * previous version locks only them.
+ * Serializes rotations of one issuer until commit. Row locks alone are not enough: a rotation that waited for a row
+ * finds it retired, and does not wait for the transaction that created the new rows. The rows are locked as well,
+ * because a process of the previous version locks only these.
  */
 export async function lockKeys(tx: Executor, tenantId: string): Promise<void> {
   await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${`signing keys of ${tenantId}`}, 0))`);
@@ -35,8 +35,8 @@ export async function lockKeys(tx: Executor, tenantId: string): Promise<void> {
 
 /**
  * Rotates the keys of an issuer (identity §10): next → active, active → retired, `pair` → next. Retired keys stay
- * published while their tokens may be valid. Rotations of one issuer are serialized. The caller invalidates the topic of
- * the keys (`keysTopic`).
+ * published as long as their tokens may be valid. Rotations of one issuer are serialized. The caller must invalidate
+ * `keysTopic`.
  *
  * @returns the id of the new active key
  */

@@ -1,6 +1,6 @@
 /**
  * RSA signing keys. Generating one takes 50 ms to one second of CPU time, and creating a project needs two. The stock
- * generates them ahead of time, one at a time, so that the thread pool stays free for passwords and signatures.
+ * generates them ahead of time, one after the other, so that the thread pool stays free for passwords and signatures.
  */
 import { createHash, generateKeyPair, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -8,22 +8,22 @@ import { promisify } from 'node:util';
 const generate = promisify(generateKeyPair);
 
 export interface SigningKeyPair {
-  /** RFC 7638 thumbprint of the public key: unique for each key. */
+  /** RFC 7638 thumbprint of the public key, which identifies the key. */
   readonly kid: string;
-  /** SPKI. */
+  /** In SPKI format. */
   readonly publicKeyPem: string;
-  /** PKCS #8. Only its sealed form may leave the process. */
+  /** In PKCS #8 format. Only its sealed form may leave the process. */
   readonly privateKeyPem: string;
   readonly publicJwk: { readonly kty: 'RSA'; readonly n: string; readonly e: string };
 }
 
-/** Generates a key pair of `bits` bits with the exponent 65537 on the thread pool. */
+/** Generates a key pair of `bits` bits with the exponent 65537, on the thread pool. */
 export async function generateSigningKeyPair(bits: number): Promise<SigningKeyPair> {
   const { publicKey, privateKey } = await generate('rsa', { modulusLength: bits, publicExponent: 0x10001 });
   return signingKeyPair(publicKey, privateKey);
 }
 
-/** The forms in which the service stores and publishes an RSA key pair. */
+/** Converts a key pair to the formats in which the service stores and publishes it. */
 export function signingKeyPair(publicKey: KeyObject, privateKey: KeyObject): SigningKeyPair {
   const { n = '', e = '' } = publicKey.export({ format: 'jwk' });
   return {
@@ -34,7 +34,7 @@ export function signingKeyPair(publicKey: KeyObject, privateKey: KeyObject): Sig
   };
 }
 
-/** RFC 7638 §3: the required members in alphabetical order, without white space. */
+/** The RFC 7638 §3 thumbprint: a hash of the required members in alphabetical order, without white space. */
 const thumbprint = (n: string, e: string): string =>
   createHash('sha256')
     .update(JSON.stringify({ e, kty: 'RSA', n }))
@@ -42,13 +42,13 @@ const thumbprint = (n: string, e: string): string =>
 
 /** Key pairs that are generated ahead of time. */
 export interface KeyPairStock {
-  /** A key pair for this caller alone: from the stock, or the next one to be generated. */
+  /** Returns a key pair for this caller only, from the stock or newly generated. */
   take(): Promise<SigningKeyPair>;
-  /** Stops generating keys ahead; waiting and later calls of `take` still get a key. */
+  /** Stops generating keys ahead of time. Waiting and later calls of `take` still get a key. */
   close(): void;
 }
 
-/** Keeps up to `size` key pairs ready; generates none before the first `take`. Tests replace `make`. */
+/** Keeps up to `size` key pairs ready, but generates none before the first `take`. Tests replace `make`. */
 export function createKeyPairStock({
   bits,
   size,
@@ -73,7 +73,8 @@ export function createKeyPairStock({
         if (first) first.resolve(pair);
         else ready.push(pair);
       } catch (error) {
-        // Reject the first waiting caller. Without one, stop; the next `take` sees the error if it persists.
+        // Rejects the caller that has waited longest. If none waits, stops; the next `take` sees the error if it
+        // persists.
         if (waiting.length === 0) break;
         waiting.shift()?.reject(error);
       }

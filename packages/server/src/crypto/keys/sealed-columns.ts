@@ -5,7 +5,10 @@ import { organizationConnections } from '../../schema/tenants/organization-conne
 import { webhookSecrets } from '../../schema/webhooks/webhook-subscription.ts';
 import { mfaFactors } from '../../schema/sign-in/mfa-factor.ts';
 
-/** Columns to encrypt again before a former encryption key can be removed. Sign-in flows and outcomes of their steps expire within ten minutes. */
+/**
+ * Columns to reseal before a former encryption key can be removed. Sign-in flows and the outcomes of their steps are
+ * not included, because they expire within ten minutes.
+ */
 export const sealedColumns: readonly SealedColumn[] = [
   { table: signingKeySecrets, key: signingKeySecrets.keyId, sealed: signingKeySecrets.sealed },
   { table: mfaFactors, key: mfaFactors.id, sealed: mfaFactors.sealedSecret },

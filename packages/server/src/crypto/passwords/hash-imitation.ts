@@ -3,13 +3,14 @@ import type { Clock } from '../../kernel/ports.ts';
 import { readImportedHash } from './imported-hash.ts';
 
 /**
- * Which hash a sign-in imitates for an address that has none. Imported hashes take longer or shorter to verify than those
- * of this service, so an address that always took as long as the latter would not look like that of a user. Unknown addresses imitate the
- * kinds of hashes in the same shares as the users have them; which one is the same for an address in every process.
+ * Chooses which hash a sign-in imitates if the address has no password. Imported hashes take longer or shorter to
+ * verify than hashes of this service, so a fixed duration would show that an address has no user. Addresses without a
+ * hash imitate the different kinds of hashes in the same proportions as they are stored. Every process chooses the same
+ * kind for an address.
  */
 export type HashImitation = (
   address: string,
-  /** Some stored hashes. */
+  /** Reads a sample of the stored hashes. */
   readSample: () => Promise<readonly string[]>,
 ) => Promise<string | null>;
 
@@ -27,7 +28,8 @@ export function createHashImitation(key: Buffer, clock: Clock): HashImitation {
         () => (sample = newer),
         () => (sample = undefined),
       );
-      // Later ones are read beside the sign-ins: one that waited would show that its address has no hash.
+      // Later samples are read in the background: a sign-in that waited for one would show that its address has no
+      // hash.
       sample ??= newer;
     }
     const hashes = await sample;
@@ -36,7 +38,7 @@ export function createHashImitation(key: Buffer, clock: Clock): HashImitation {
   };
 }
 
-/** Sorted, so that an address keeps its kind of hash as long as the shares stay about the same. */
+/** Sorted, so that an address keeps its kind of hash as long as the proportions stay about the same. */
 const byCost = (hashes: readonly string[]): readonly string[] =>
   hashes
     .map((hash) => ({ hash, cost: readImportedHash(hash)?.cost ?? '' }))

@@ -4,19 +4,19 @@ import { createHash, pbkdf2, randomBytes, scrypt, timingSafeEqual } from 'node:c
 import { promisify } from 'node:util';
 
 /**
- * Password hashes that other services made, with which their users are imported. Each is read from the text that the
- * service stored: bcrypt, argon2, scrypt and PBKDF2 in the PHC format, that of passlib or that of Django, PBKDF2 also with a
+ * A password hash that another service created, imported with its users. The readers accept the text that such services
+ * store: bcrypt, argon2, scrypt and PBKDF2 in the PHC format or in those of passlib or Django, PBKDF2 also with a
  * hexadecimal digest.
  */
 export interface ImportedHash {
-  /** The same for two hashes that cost the same to verify. */
+  /** Equal for two hashes that take the same time and memory to verify. */
   readonly cost: string;
   readonly verify: (password: string) => Promise<boolean>;
-  /** A hash that costs the same to verify, and that no password matches. */
+  /** Creates a hash that takes the same time and memory to verify, and that no password matches. */
   readonly imitate: () => string;
 }
 
-/** Verifying one hash must not take more than its share of memory, 128 MiB, and of time, about half a second. */
+/** Limits so that verifying one hash takes at most 128 MiB of memory and about half a second. */
 const limits = {
   bcryptCost: [4, 13],
   argonMemoryKib: [8, 131_072],
@@ -45,7 +45,7 @@ type Reader = (parts: readonly string[], text: string) => ImportedHash | undefin
 const derivePbkdf2 = promisify(pbkdf2);
 const deriveScrypt = promisify<string, Buffer, number, object, Buffer>(scrypt);
 
-/** Standard Base64 without padding, or passlib's, which has `.` for `+`. */
+/** Reads standard Base64 without padding, or passlib's variant, which has `.` instead of `+`. */
 const fromBase64 = (text: string): Buffer | undefined =>
   /^[A-Za-z0-9+/.]{1,128}={0,2}$/.test(text) ? Buffer.from(text.replaceAll('.', '+'), 'base64') : undefined;
 
@@ -55,7 +55,7 @@ const fromHex = (text: string): Buffer | undefined =>
 const unpadded = (bytes: Buffer): string => bytes.toString('base64').replaceAll('=', '');
 const base64 = (bytes: number): string => unpadded(randomBytes(bytes));
 
-/** `ln=15,r=8,p=1` as numbers; undefined unless it has exactly these names in this order. */
+/** Reads `ln=15,r=8,p=1` as numbers; undefined unless the text has exactly these names in this order. */
 function numbersOf(text: string, names: readonly string[]): readonly number[] | undefined {
   const pairs = text.split(',').map((pair) => pair.split('='));
   const fits = pairs.every(([name, value = ''], at) => name === names[at] && /^\d{1,9}$/.test(value));
@@ -72,7 +72,7 @@ const bcrypt: Reader = ([, , cost = '', rest = '', more], text) => {
   };
 };
 
-/** Random bytes in the alphabet of bcrypt. The last character has spare bits, which are zero in `.`. */
+/** Random text in bcrypt's alphabet. The last character has spare bits, which are zero in `.`. */
 const bcryptPart = (bytes: number, length: number): string =>
   `${base64(bytes)
     .replaceAll('+', '.')
@@ -89,7 +89,7 @@ const argon2: Reader = ([, variant = '', version = '', costs = '', saltText = ''
     memory >= 8 * lanes;
   if (version !== 'v=19' || more !== undefined || !pair || !isBounded) return undefined;
   const head = `$${variant}$${version}$${costs}`;
-  // The library reads no padding.
+  // The library does not accept padding.
   const text = `${head}$${unpadded(pair.salt)}$${unpadded(pair.digest)}`;
   return {
     cost: `${variant} ${costs}`,
@@ -117,7 +117,7 @@ function readScrypt(
   if (!isBounded || !pair) return undefined;
   const { salt, digest } = pair;
   const costs = `ln=${logN},r=${block},p=${lanes}`;
-  // Node counts some memory besides the blocks.
+  // Node counts some memory in addition to the blocks, so the maximum is doubled.
   const options = { N: 2 ** logN, r: block, p: lanes, maxmem: 2 * limits.scryptBytes[1] };
   return {
     cost: `scrypt ${costs}`,
@@ -127,7 +127,7 @@ function readScrypt(
   };
 }
 
-/** `$pbkdf2-sha256$i=600000$…` and passlib's `$pbkdf2-sha256$29000$…`, where the digest is SHA-1 if none is named. */
+/** Reads `$pbkdf2-sha256$i=600000$…` and passlib's `$pbkdf2-sha256$29000$…`. Without a named digest it is SHA-1. */
 const pbkdf2Hash: Reader = ([, name = '', costs = '', saltText = '', digestText = '', more]) => {
   const [, iterations] = /^(?:i=)?(\d{1,8})$/.exec(costs) ?? [];
   const pair = sizedPair(fromBase64(saltText), fromBase64(digestText));
@@ -135,7 +135,10 @@ const pbkdf2Hash: Reader = ([, name = '', costs = '', saltText = '', digestText 
   return readPbkdf2(name.slice('pbkdf2-'.length) || 'sha1', Number(iterations), pair);
 };
 
-/** Django's `pbkdf2_sha256$600000$salt$…`, whose salt is plain text. Others write the digest in hexadecimal. */
+/**
+ * Reads Django's `pbkdf2_sha256$600000$salt$…`, in which the salt is plain text. Some others write the digest in
+ * hexadecimal.
+ */
 const djangoPbkdf2: Reader = ([name = '', costs = '', salt = '', digestText = '', more]) => {
   const isHex = digestText.length === 2 * (digestBytes[name.slice('pbkdf2_'.length)] ?? 0);
   const digest = isHex ? fromHex(digestText) : fromBase64(digestText);
@@ -144,21 +147,21 @@ const djangoPbkdf2: Reader = ([name = '', costs = '', salt = '', digestText = ''
   return readPbkdf2(name.slice('pbkdf2_'.length), Number(costs), pair);
 };
 
-/** `scrypt$16384$salt$8$5$…`: N, salt in plain text, r and p. */
+/** Reads `scrypt$16384$salt$8$5$…`: N, salt as plain text, r and p. */
 const djangoScrypt: Reader = ([, n = '', salt = '', block = '', lanes = '', digestText = '', more]) => {
   if (more !== undefined || ![n, block, lanes].every((text) => /^\d{1,9}$/.test(text))) return undefined;
   const pair = sizedPair(Buffer.from(salt), fromBase64(digestText));
-  // A power of two, or out of bounds.
+  // If N is not a power of two, the logarithm is not a whole number, and the limits reject it.
   return readScrypt([Math.log2(Number(n)), Number(block), Number(lanes)], pair);
 };
 
-/** Django writes its own name before that of a hash in the usual format: `bcrypt$$2b$12$…`, `argon2$argon2id$v=19$…`. */
+/** Reads a hash in the usual format with Django's own name in front: `bcrypt$$2b$12$…`, `argon2$argon2id$v=19$…`. */
 const prefixed =
   (skipped: number): Reader =>
   (parts) =>
     readImportedHash(['', ...parts.slice(skipped)].join('$'));
 
-/** bcrypt reads 72 bytes, so Django hashes the password before. */
+/** bcrypt reads only 72 bytes, so this variant of Django hashes the password first. */
 const djangoBcryptSha256: Reader = (parts, text) => {
   const read = prefixed(2)(parts, text);
   return (
@@ -197,7 +200,10 @@ const sizedPair = (salt?: Buffer, digest?: Buffer): SaltAndDigest | undefined =>
     ? { salt, digest }
     : undefined;
 
-/** By the name after the first `$`. bcrypt's `2x` marks hashes of a faulty implementation. */
+/**
+ * Readers by the name after the first `$`. bcrypt's `2x` is missing, because it marks hashes of a faulty
+ * implementation.
+ */
 const readers: Readonly<Record<string, Reader>> = {
   '2a': bcrypt,
   '2b': bcrypt,
@@ -212,7 +218,7 @@ const readers: Readonly<Record<string, Reader>> = {
   'pbkdf2-sha512': pbkdf2Hash,
 };
 
-/** By the name with which the text begins. */
+/** Readers by the name at the beginning of the text. */
 const readersOfDjango: Readonly<Record<string, Reader>> = {
   pbkdf2_sha1: djangoPbkdf2,
   pbkdf2_sha256: djangoPbkdf2,
@@ -223,10 +229,10 @@ const readersOfDjango: Readonly<Record<string, Reader>> = {
   bcrypt_sha256: djangoBcryptSha256,
 };
 
-/** The longest text that is read. */
+/** The maximum length of a hash as text. */
 export const MAX_HASH_LENGTH = 512;
 
-/** Undefined for a text that is not a hash, or whose costs are out of bounds. */
+/** Reads a hash; undefined if the text is not a supported hash, or its costs exceed the limits. */
 export function readImportedHash(text: string): ImportedHash | undefined {
   if (text.length > MAX_HASH_LENGTH) return undefined;
   const parts = text.split('$');

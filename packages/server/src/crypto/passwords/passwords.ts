@@ -1,14 +1,13 @@
 /**
- * Password hashing: argon2id with 19 MiB, t=2, p=1 (OWASP's first choice), on the thread pool. A hash costs about 20 ms
- * of CPU time and 19 MiB, so the concurrency is limited. The queue of sign-ins bounds how many wait
- * (src/http/admission).
+ * Password hashing: argon2id with 19 MiB, t=2, p=1 (OWASP's first choice), on the thread pool. A hash takes about 20 ms
+ * of CPU time and 19 MiB, so the concurrency is limited. The sign-in queue limits how many wait (src/http/admission).
  */
 import { hash } from '@node-rs/argon2';
 import type { Clock } from '../../kernel/ports.ts';
 import { createHashImitation, type HashImitation } from './hash-imitation.ts';
 import { readImportedHash, type ImportedHash } from './imported-hash.ts';
 
-/** Argon2 parameters: memory in KiB, number of passes, and lanes. */
+/** Argon2 parameters: memory in KiB, number of passes, number of lanes. */
 export interface PasswordCost {
   readonly memoryCost: number;
   readonly timeCost: number;
@@ -18,11 +17,12 @@ export interface PasswordCost {
 export const passwordCost: PasswordCost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
 export interface Passwords {
-  /** Hashes with a new salt to a PHC string. */
+  /** Hashes a password with a new salt. Returns a PHC string. */
   hash(password: string): Promise<string>;
   /**
-   * Whether the password matches the hash. Without a hash the same work is done and the answer is false, so that the
-   * response time does not reveal whether a user exists: that of `imitated`, or that of a hash of this service.
+   * Whether the password matches the hash. Without a hash the result is false, but takes the same work, so that the
+   * response time does not reveal whether a user exists: the work of the hash `imitated`, or else of a hash of this
+   * service.
    */
   verify(hash: string | null, password: string, imitated?: string | null): Promise<boolean>;
   readonly imitationFor: HashImitation;
@@ -30,7 +30,7 @@ export interface Passwords {
   needsRehash(hash: string): boolean;
 }
 
-/** At most `concurrency` hashes run at once; the others wait. */
+/** Runs at most `concurrency` hashes at the same time; the others wait. */
 export function createPasswords({
   concurrency,
   imitationKey,
@@ -48,7 +48,7 @@ export function createPasswords({
   );
   const hashLike = (imitated: string | null): string =>
     (imitated === null ? ownHash : readStored(imitated)).imitate();
-  // The same password has the same bytes on every keyboard.
+  // Normalized, so that the same password has the same bytes whatever keyboard it is typed on.
   const normalize = (password: string) => password.normalize('NFKC');
 
   return {
@@ -56,7 +56,7 @@ export function createPasswords({
     verify: (stored, password, imitated = null) =>
       limited(async () => {
         const compared = readStored(stored ?? hashLike(imitated));
-        // Another service may have hashed the password as it was typed; this one never does.
+        // Another service may have hashed the password as typed; this service always normalizes it.
         const forms = compared.cost === ownHash.cost ? [] : [password];
         for (const form of new Set([normalize(password), ...forms]))
           if (await compared.verify(form)) return stored !== null;
@@ -74,14 +74,14 @@ export function createPasswords({
   };
 }
 
-/** @throws Error for a text that this service cannot have stored */
+/** Reads a stored hash. @throws Error for a text that this service cannot have stored */
 function readStored(text: string): ImportedHash {
   const read = readImportedHash(text);
   if (!read) throw new Error('the stored hash of a password is not readable');
   return read;
 }
 
-/** Runs up to `concurrency` tasks at once, in the order of arrival. */
+/** Runs up to `concurrency` tasks at the same time, in the order of arrival. */
 function createLimiter(concurrency: number) {
   let running = 0;
   const waiting: (() => void)[] = [];

@@ -1,17 +1,17 @@
 /**
- * Access tokens: JWS compact, RS256 only (identity §10, RFC 7515, 7519, 8725). The header may contain only a `kid`:
- * members that could make a verifier fetch, choose or trust a key from the token are rejected. The order is fixed:
- * `readHeader` → the caller looks the key up by `kid` → `verifyJwt` with what that key may sign. The caller then checks
- * that the session or API key of `jti` is still valid.
+ * Access tokens: JWS compact, RS256 only (identity §10, RFC 7515, 7519, 8725). The header may contain no key reference
+ * except `kid`: members that could make a verifier fetch, choose or trust a key from the token are rejected. The order
+ * is fixed: `readHeader`; then the caller looks the key up by `kid`; then `verifyJwt` with the tokens that this key may
+ * sign. Then the caller checks that the session or API key of `jti` is still valid.
  */
 import { compactVerify } from 'jose';
 import { sign, type KeyObject } from 'node:crypto';
 
 const maxTokenLength = 8192;
-/** Clock skew for `nbf` and `iat` only. A token expires exactly at `exp`. */
+/** Tolerated clock skew, for `nbf` and `iat` only. A token expires exactly at `exp`. */
 const leewaySeconds = 60;
 
-/** Claims of a verified token: the required claims, and all others unchanged. Times are in seconds. */
+/** Claims of a verified token: the required claims, and all other claims unchanged. Times are in seconds. */
 export interface Claims {
   readonly sub: string;
   readonly jti: string;
@@ -21,7 +21,7 @@ export interface Claims {
   readonly [claim: string]: unknown;
 }
 
-/** The expected claims, determined by the verification key. */
+/** The expected claims, which the verification key determines. */
 export interface ExpectedToken {
   readonly issuer: string;
   readonly audience: string;
@@ -31,21 +31,21 @@ export interface ExpectedToken {
   readonly now?: Date;
 }
 
-/** An expired but otherwise valid token includes its claims, which a refresh compares (identity §5). */
+/** For an expired but otherwise valid token the claims are included, because a refresh compares them (identity §5). */
 type Verification =
   | { readonly ok: true; readonly claims: Claims }
   | { readonly ok: false; readonly reason: 'expired'; readonly claims: Claims }
   | { readonly ok: false; readonly reason: 'invalid' };
 
 /**
- * Signs on the thread pool. The header is exactly `{alg, typ, kid}`. Builds the compact form (RFC 7515 §3.1) directly,
- * because `jose` signs with Web Crypto, which costs about 70 µs more CPU time per token.
+ * Signs on the thread pool. The header is exactly `{alg, typ, kid}`. Builds the compact form (RFC 7515 §3.1) itself,
+ * because `jose` signs with Web Crypto, which takes about 70 µs more CPU time per token.
  */
 export async function signJwt(
   privateKey: KeyObject,
   kid: string,
   claims: Readonly<Record<string, unknown>>,
-  /** Another type makes a document that no verifier of tokens accepts (RFC 8725 §3.11). */
+  /** Any other type makes a document that no verifier of tokens accepts (RFC 8725 §3.11). */
   typ = 'JWT',
 ): Promise<string> {
   const input = `${encodePart({ alg: 'RS256', typ, kid })}.${encodePart(claims)}`;
@@ -60,13 +60,13 @@ const rsaSha256 = (data: Buffer, key: KeyObject): Promise<Buffer> =>
 
 const encodePart = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** The `kid` of an untrusted token, or null when the header cannot be ours. Verifies nothing. */
+/** The `kid` of an untrusted token; null if the header cannot be ours. Verifies nothing. */
 export function readHeader(token: string): { kid: string } | null {
   if (token.length > maxTokenLength) return null;
   const [, encoded = ''] = /^([\w-]+)\.[\w-]+\.[\w-]+$/.exec(token) ?? [];
   const header = jsonObject(Buffer.from(encoded, 'base64url'));
   if (!header) return null;
-  // An allowlist, so that jwk, jku, x5u, x5c, crit and future members are rejected.
+  // An allow-list, so that jwk, jku, x5u, x5c, crit and future members are rejected.
   const { alg, typ, kid, ...others } = header;
   if (alg !== 'RS256' || Object.keys(others).length > 0) return null;
   if (typ !== 'JWT' && typ !== 'at+jwt' && typ !== undefined) return null;
@@ -74,14 +74,14 @@ export function readHeader(token: string): { kid: string } | null {
   return typeof kid === 'string' && /^[\w.-]{1,255}$/.test(kid) ? { kid } : null;
 }
 
-/** The audience that a token names. Nothing is verified: it only tells whose key to ask for. */
+/** The audience that a token claims. Nothing is verified, so it only shows which key to look up. */
 export function claimedAudience(token: string): string | undefined {
   if (!readHeader(token)) return undefined;
   const audience = jsonObject(Buffer.from(token.split('.')[1] ?? '', 'base64url'))?.['aud'];
   return typeof audience === 'string' ? audience : undefined;
 }
 
-/** The claims of a document with a valid signature. The caller checks every claim. */
+/** Returns the claims of a document with a valid signature. The caller must check every claim. */
 export async function readSigned(
   publicKey: KeyObject,
   token: string,
@@ -121,7 +121,7 @@ function isExpected(
   );
 }
 
-/** A token may be for resource servers too (RFC 8707). */
+/** Whether the token is for this audience. It may be for resource servers too (RFC 8707). */
 const isFor = (aud: unknown, audience: string): boolean =>
   aud === audience || (Array.isArray(aud) && aud.includes(audience));
 

@@ -3,9 +3,9 @@
  *
  *     dwr_ base64url( session id 16 │ generation 4 │ secret 32 │ tag 16 )     95 characters
  *
- * The session id finds the session without an index over tokens. The tag proves that this service issued the token, so
+ * The session id finds the session without an index of tokens. The tag proves that this service issued the token, so
  * the reuse of an old generation is detected as theft although old tokens are not stored. The next token is computed
- * from the current one, so a client that lost the answer gets the same token again. Only the hash of the newest token
+ * from the current one, so a client that lost the response gets the same token again. Only the hash of the newest token
  * is stored; a valid tag alone never opens a session.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
@@ -15,26 +15,28 @@ const sizes = { sessionId: 16, generation: 4, secret: 32, tag: 16 };
 const bodyBytes = sizes.sessionId + sizes.generation + sizes.secret;
 const totalBytes = bodyBytes + sizes.tag;
 
-/** `kek.deriveAll('refresh-token')`: the current key first, never empty. */
+/** The result of `kek.deriveAll('refresh-token')`: the current key first; never empty. */
 type RefreshKeys = readonly Buffer[];
 
 interface RefreshToken {
   /** UUID, lower case. */
   readonly sessionId: string;
-  /** 0 for the token of the sign-in; each refresh adds one. */
+  /** 0 for the token of the sign-in; each refresh adds 1. */
   readonly generation: number;
-  /** All 68 bytes. */
+  /** All 68 bytes of the token. */
   readonly bytes: Buffer;
 }
 
-/** The token of generation 0. `sessionId` is a UUID. @throws RangeError when it is not */
+/** Creates the token of generation 0. @throws RangeError if `sessionId` is not a UUID */
 export function firstRefreshToken(keys: RefreshKeys, sessionId: string): string {
   return encodeToken(keys, Buffer.from(sessionId.replaceAll('-', ''), 'hex'), 0, randomBytes(sizes.secret));
 }
 
 /**
- * The token of the next generation: equal for equal tokens as long as the current key stays, and not computable
- * without the key. @throws RangeError when `token` is not a refresh token
+ * Computes the token of the next generation. The result is always the same as long as the current key stays the same,
+ * and cannot be computed without the key.
+ *
+ * @throws RangeError if `token` is not a refresh token
  */
 export function successorOf(keys: RefreshKeys, token: string): string {
   const parsed = parseRefreshToken(token);
@@ -43,11 +45,11 @@ export function successorOf(keys: RefreshKeys, token: string): string {
   return encodeToken(keys, parsed.bytes.subarray(0, sizes.sessionId), parsed.generation + 1, secret);
 }
 
-/** The parts of a token, or null for another text. Checks only the format: see `isAuthentic`. */
+/** Parses a token; null for any other text. Checks only the format; see `isAuthentic`. */
 export function parseRefreshToken(text: string): RefreshToken | null {
   if (!/^dwr_[A-Za-z0-9_-]{91}$/.test(text)) return null;
   const bytes = Buffer.from(text.slice(prefix.length), 'base64url');
-  // The last character has two unused bits: accept only one encoding, so that a token has one hash.
+  // The last character has two unused bits. Only one encoding is accepted, so that a token has one hash.
   if (bytes.toString('base64url') !== text.slice(prefix.length)) return null;
   const sessionId = bytes
     .toString('hex', 0, sizes.sessionId)
@@ -55,7 +57,7 @@ export function parseRefreshToken(text: string): RefreshToken | null {
   return { sessionId, generation: bytes.readUInt32BE(sizes.sessionId), bytes };
 }
 
-/** Whether this service ever issued the token, under the current or an old key. */
+/** Whether this service issued the token, with the current or an old key. */
 export function isAuthentic(keys: RefreshKeys, text: string): boolean {
   const bytes = parseRefreshToken(text)?.bytes;
   if (!bytes) return false;
@@ -63,7 +65,7 @@ export function isAuthentic(keys: RefreshKeys, text: string): boolean {
   return keys.some((key) => timingSafeEqual(tagOf(key, bytes.subarray(0, bodyBytes)), tag));
 }
 
-/** The stored form: SHA-256 of the token, hex. */
+/** The stored form: the SHA-256 of the token in hexadecimal. */
 export const hashRefreshToken = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 function encodeToken(keys: RefreshKeys, sessionId: Buffer, generation: number, secret: Buffer): string {

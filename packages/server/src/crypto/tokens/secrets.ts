@@ -1,8 +1,8 @@
 /**
  * Secrets of API keys (`dwk_`) and of project apps (`dws_`): the prefix, base64url of 34 random bytes, and six
- * characters of CRC-32 in base 62, 56 characters in total (identity §11). The prefix lets scanners find a leaked secret;
- * the checksum rejects a mistyped or invented one without a database query. 272 random bits need no slow hash; the
- * pepper makes a stolen table worthless.
+ * characters of CRC-32 in base 62; 56 characters in total (identity §11). The prefix lets scanners find a leaked
+ * secret; the checksum rejects a mistyped or invented one without a database query. 272 random bits need no slow hash;
+ * the pepper makes a stolen table worthless.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -10,7 +10,7 @@ import { crc32 } from 'node:zlib';
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const pattern = /^dw[ks]_[A-Za-z0-9_-]{46}[0-9A-Za-z]{6}$/;
 
-/** A new secret. Shown once; stored only as `hashSecret`. */
+/** Creates a secret. It is shown once and stored only as `hashSecret`. */
 function newSecret(prefix: 'dwk_' | 'dws_'): string {
   const body = prefix + randomBytes(34).toString('base64url');
   return body + checksum(body);
@@ -24,7 +24,7 @@ export const newAppSecret = (): string => newSecret('dws_');
 export const isDoorwardSecret = (text: string): boolean =>
   pattern.test(text) && checksum(text.slice(0, -6)) === text.slice(-6);
 
-/** HMAC-SHA-256 under a pepper (`kek.derive('api-key-pepper')`), 32 bytes. */
+/** HMAC-SHA-256 with a pepper (`kek.derive('api-key-pepper')`), 32 bytes. */
 export const hashSecret = (pepper: Buffer, secret: string): Buffer =>
   createHmac('sha256', pepper).update(secret).digest();
 
@@ -32,7 +32,7 @@ export const hashSecret = (pepper: Buffer, secret: string): Buffer =>
 export const equalHashes = (a: Uint8Array, b: Uint8Array): boolean =>
   a.length === b.length && timingSafeEqual(a, b);
 
-/** CRC-32 in base 62, six characters, zero-padded (62⁶ > 2³²). */
+/** CRC-32 in base 62: six characters, padded with zeros (62⁶ > 2³²). */
 function checksum(text: string): string {
   let rest = crc32(text);
   let digits = '';

@@ -10,7 +10,7 @@ export type SignJwt = typeof signJwt;
  *
  * The first signature of a later second empties the cache.
  *
- * @param secondNow the current second of a monotonic clock
+ * @param secondNow returns the current second of a monotonic clock
  */
 export function createSignatureCache(
   sign: SignJwt,

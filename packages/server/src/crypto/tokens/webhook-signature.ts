@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 
 /**
- * The Standard Webhooks headers of one delivery attempt: id of the event (equal for all attempts) and time of the
- * attempt. Contains one signature per secret; during a rotation there are two secrets, the newest first, and a receiver
+ * The Standard Webhooks headers of a delivery attempt: the id of the event (the same for all attempts), the time of the
+ * attempt, and one signature per secret. During a rotation there are two secrets, the newest first, and a receiver
  * verifies with either.
  */
 export function signedHeaders(
