@@ -10,8 +10,9 @@ import { liveProject } from '../apps/access/live-project.ts';
 import { languages } from '../languages.ts';
 
 /*
- * Metadata of a project's issuer, for OAuth (RFC 8414) and OpenID Connect (Discovery §4) alike, each at two addresses:
- * between host and path of the issuer, as RFC 8414 §3.1 requires, and below the issuer, as OpenID Connect requires.
+ * Metadata of a project's issuer, both for OAuth (RFC 8414) and OpenID Connect (Discovery §4). Each is served at two
+ * paths: between host and path of the issuer, as RFC 8414 §3.1 requires, and below the issuer, as OpenID Connect
+ * requires.
  */
 
 const clientAuthentication = z.array(z.enum(['none', 'client_secret_basic', 'client_secret_post']));
@@ -142,8 +143,8 @@ async function answerMetadata(
 }
 
 /**
- * Metadata of the issuer of session tokens, which apps cannot obtain by OAuth. With the address of the keys a verifier
- * needs only the issuer.
+ * Metadata of the issuer of session tokens, which apps cannot obtain by OAuth. It contains the address of the keys, so
+ * a verifier only needs to know the issuer.
  */
 const SystemMetadata = z
   .object({

@@ -7,7 +7,7 @@ import { OauthError } from './tokens/oauth.ts';
 import { mutation, query } from '../declare.ts';
 import { bare } from '../kernel/output/reply.ts';
 
-/* Dynamic registration of clients (RFC 7591) and its management (RFC 7592), openid §13. */
+/* Dynamic registration of clients (RFC 7591) and its management (RFC 7592); see openid §13. */
 
 const registration = {
   access: 'public',

@@ -18,7 +18,7 @@ interface PreparedKeyGrant {
   readonly exchange: PreparedExchange;
 }
 
-/** The credentials of an API key, as OAuth names them. @throws UNAUTHENTICATED for what no key has */
+/** Reads OAuth client credentials as those of an API key. @throws UNAUTHENTICATED if no key can have them */
 export function keyCredentials({ client_id, client_secret = '' }: ClientCredentials): SentCredentials {
   const clientId = uuid.safeParse(client_id);
   const sent = { clientId: clientId.data ?? '', clientSecret: client_secret, scope: null };

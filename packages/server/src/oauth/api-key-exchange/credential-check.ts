@@ -1,3 +1,5 @@
+/* Checks whether client credentials belong to an API key that may be used now, and if not, why. */
+
 import { covers } from '../../kernel/input/cidrs.ts';
 import type { CachedApiKey } from '../../access/credentials/api-key-cache.ts';
 import { equalHashes, hashSecret, isDoorwardSecret } from '../../crypto/tokens/secrets.ts';
@@ -6,11 +8,11 @@ import type { Call } from '../../kernel/context.ts';
 import type { Services } from '../../services.ts';
 import { canonicalTenant, type ScopeInput } from '../../kernel/scope.ts';
 
-/** Whether client credentials are those of an API key that may be used now, and if not, why. */
+/** The credentials that a client sent. */
 export interface SentCredentials {
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Null: the key's own, for clients of OAuth, which cannot name one. */
+  /** Null for OAuth clients, which cannot name a scope; the key's own scope then applies. */
   readonly scope: ScopeInput | null;
 }
 
@@ -18,9 +20,9 @@ export type ExchangeFault = 'secret' | 'scope' | 'network' | 'revoked' | 'expire
 
 export interface CredentialCheck {
   readonly key: CachedApiKey;
-  /** The stored secret that matches the one sent. */
+  /** The stored secret that matches the secret sent. */
   readonly secret: CachedApiKey['secrets'][number] | null;
-  /** Hash of the secret under the current pepper, if the stored hash uses an older one. */
+  /** Hash of the secret with the current pepper, if the stored hash uses an older one. */
   readonly rehash: Buffer | null;
   readonly fault: ExchangeFault | null;
 }
@@ -33,14 +35,15 @@ export const unauthenticated = ({ scope }: SentCredentials) =>
   });
 
 /**
- * The HMAC keys for stored secrets, the current one first: without them an attacker cannot test guesses on a stolen
- * table. The others derive from `ENCRYPTION_KEYS_OLD`, so that API keys survive a change of the encryption key.
+ * The peppers (HMAC keys) of stored secrets, the current one first. Without them an attacker cannot test guesses on a
+ * stolen table. The others derive from `ENCRYPTION_KEYS_OLD`, so that API keys survive a change of the encryption key.
  */
 const peppersOf = ({ kek }: Pick<Services, 'kek'>): readonly Buffer[] => kek.deriveAll('api-key-pepper');
 
 /**
- * Finds the key of the credentials, and checks them. Only failures count against the network of a caller; an exhausted
- * network is refused before any hash is compared.
+ * Finds the API key of the credentials and checks them. Only failures count towards the rate limit of a network; a
+ * network over its limit is refused before any hash is compared.
+ *
  * @throws UNAUTHENTICATED for an unknown client id; RATE_LIMITED
  */
 export async function checkCredentials(
@@ -56,7 +59,7 @@ export async function checkCredentials(
   let check =
     cached && compareCredentials(cached, sent, sentHashes, { address: call.address, now: clock.now() });
   if (!check || check.fault !== null) {
-    // The cache never refuses a caller: another process may have just rotated the secret.
+    // A refusal is never based on the cache, because another process may have just rotated the secret.
     const key = await knownKeys.read(sent.clientId);
     if (!key) {
       await limiter.consume('auth', guessBucket);
@@ -79,7 +82,7 @@ function compareCredentials(
   sentHashes: readonly Buffer[],
   context: CheckContext,
 ): CredentialCheck {
-  // Compares every stored hash under every pepper in constant time and without an early exit, against timing attacks.
+  // Compares every stored hash with every pepper, in constant time and without an early exit, against timing attacks.
   const [matched] = key.secrets.flatMap((secret) => {
     const equal = sentHashes.map((sentHash) => equalHashes(secret.hash, sentHash));
     return equal.includes(true) ? [{ secret, isCurrent: equal[0] === true }] : [];

@@ -22,9 +22,9 @@ import {
 
 /*
  * Exchanges client credentials for a token. Every failure gets the same 401 (identity §11); the audit log of the key's
- * project records the cause, for each client id that exists. The token is signed before the transaction, and the
- * transaction decides. It reads the key again under a lock, so a key revoked in between gets no token even if the cache
- * still had it. Exchanges share their commits.
+ * project records the cause if the client id exists. The token is signed before the transaction, and the transaction
+ * decides: it reads the key again under a lock, so a key revoked in between gets no token even if it was still cached.
+ * Exchanges use a group commit.
  */
 
 interface Exchange {
@@ -34,13 +34,16 @@ interface Exchange {
   readonly tx: Executor;
 }
 
-/** An exchange that was checked before its transaction, with its signed token; no token for one that will be refused. */
+/**
+ * An exchange that was checked before its transaction, with the signed token; without a token if it will be refused.
+ */
 export interface PreparedExchange extends CredentialCheck {
   readonly token: { readonly accessToken: string; readonly expiresIn: number } | null;
 }
 
 /**
- * Before the transaction: finds the key, checks the credentials and signs the token if they are valid.
+ * Before the transaction: finds the key, checks the credentials, and signs the token if they are valid.
+ *
  * @throws UNAUTHENTICATED for an unknown client id
  */
 export async function prepareExchange({
@@ -88,8 +91,8 @@ export interface ExchangeRun extends Exchange {
 }
 
 /**
- * In the transaction: answers the token, or refuses and records why. A share lock on the key orders this exchange before
- * or after a concurrent revoke.
+ * In the transaction: returns the token, or refuses and records why. A share lock on the key orders this exchange
+ * before or after a concurrent revocation.
  */
 export async function exchange(
   ctx: ExchangeRun & { readonly prepared: PreparedExchange },
@@ -102,7 +105,7 @@ export async function exchange(
     const locked = await batched(tx, lockKeys, { ...prepared, address: call.address, recordsUse });
     fault = await faultUnderLock(tx, prepared.secret, locked);
     if (recordsUse) ctx.afterCommit(() => void (key.useNotedUntil = performance.now() + USE_NOTED_MS));
-    // No verifier would accept the token if its signing key was revoked since it was signed.
+    // No verifier would accept the token if its signing key has been revoked since.
     if (fault === null && !locked?.published) token = await batched(tx, reissueToken, ctx);
   }
   if (fault !== null || !token) return refuseKey(ctx, { ...prepared, fault });
@@ -115,7 +118,7 @@ export async function exchange(
   return token;
 }
 
-/** What every audit entry about the use of a key has. */
+/** Members that all audit entries about the use of a key have. */
 const recordOf = (key: CachedApiKey) => ({
   node: { id: key.nodeId, scope: key.nodeScope },
   target: { type: 'ApiKey', id: key.id },
@@ -123,7 +126,7 @@ const recordOf = (key: CachedApiKey) => ({
   metadata: { clientId: key.clientId, scope: key.scope, roleId: key.roleId, expiresAt: key.expiresAt },
 });
 
-/** Refuses the call, and records in the project of the key why. */
+/** Refuses the call, and records the reason in the key's project. */
 export function refuseKey(
   { record, input }: Pick<ExchangeRun, 'record' | 'input'>,
   { key, fault }: Pick<CredentialCheck, 'key' | 'fault'>,
@@ -133,7 +136,10 @@ export function refuseKey(
   return refuse(unauthenticated(input));
 }
 
-/** Only here is the secret known in plain text, so only here can its hash move to the current pepper. */
+/**
+ * Stores the hash with the current pepper. That is only possible here, because only here is the secret available as
+ * plain text.
+ */
 export async function renewHash(
   { tx, invalidate }: Pick<ExchangeRun, 'tx' | 'invalidate'>,
   check: CredentialCheck,
@@ -145,24 +151,24 @@ export async function renewHash(
 
 type LockRequest = PreparedExchange & { readonly address: string; readonly recordsUse: boolean };
 
-/** State of a key and its secret, read under the lock. */
+/** The state of a key and its secret, read under the lock. */
 interface LockedKey {
   readonly ordinal: number;
   readonly revoked: boolean;
   readonly expired: boolean;
-  /** Not of a slice whose grant is suspended. */
+  /** False for a key of a slice whose grant no longer allows keys. */
   readonly granted: boolean;
   readonly secretEnded: boolean;
-  /** Not rotated since `prepareExchange` read it. */
+  /** Whether the key has not been rotated since `prepareExchange` read it. */
   readonly unrotated: boolean;
-  /** The signing key of the token is still published. */
+  /** Whether the token's signing key is still published. */
   readonly published: boolean;
 }
 
 /**
- * Share-locks the keys, ordered by id so that two processes cannot deadlock, and returns the state of each; undefined if
- * the key was deleted. Once a minute it records the use of a key, before the share lock: a transaction that upgrades a
- * share lock to a write could deadlock.
+ * Share-locks the keys, ordered by id so that two processes cannot deadlock, and returns the state of each; undefined
+ * if the key was deleted. Once a minute it records the use of a key, before the share lock: a transaction that upgrades
+ * a share lock to a write could deadlock.
  */
 async function lockKeys(
   tx: Executor,
@@ -172,7 +178,7 @@ async function lockKeys(
     requests.flatMap(({ key, address, recordsUse }) => (recordsUse ? [[key.id, address]] : [])),
   );
   if (uses.size > 0) await deferToCommit(tx, recordUses(tx, uses));
-  // Exchanges that found their key in the cache share one secret object, so each secret is locked once.
+  // Exchanges that found their key in the cache share one secret object, so each secret is locked only once.
   const distinct = [...new Map(requests.map((request) => [request.secret, request])).values()];
   const lockedKeys = await preparedRowsOf<LockedKey>(tx, lockingQuery(distinct));
   const bySecret = new Map(lockedKeys.map((locked) => [distinct[locked.ordinal]?.secret, locked]));
@@ -192,8 +198,8 @@ const recordUses = (tx: Executor, uses: ReadonlyMap<string, string>): Promise<un
     update api_keys k set last_used_at = now(), last_used_ip = due.address from due where k.id = due.id`);
 
 /**
- * Finds each key and secret by its id, so that the cost does not depend on how many exist. It locks the signing key too,
- * so that a rotation which revokes it commits either before this statement or after the exchange.
+ * Finds each key and secret by id, so that the cost does not depend on how many exist. Also locks the signing key, so
+ * that a rotation that revokes it commits either before this statement or after the exchange.
  */
 function lockingQuery(exchanges: readonly PreparedExchange[]): SQL {
   const rows = exchanges.map(({ key, secret }, ordinal) => ({

@@ -27,13 +27,14 @@ interface Asker {
   readonly tx: Executor;
   readonly services: Services;
   readonly call: Call;
-  /** The caller by the token in `Authorization`, if any. */
+  /** The caller identified by the token in `Authorization`, if any. */
   readonly principal: Principal | null;
 }
 
 /**
- * Authenticates a client that asks about tokens (RFC 7662 §2.1): a confidential app or an API key, by its client
- * credentials, or an API key by a token that it got.
+ * Authenticates a client that asks about tokens (RFC 7662 §2.1): a confidential app or an API key by its client
+ * credentials, or an API key by its token.
+ *
  * @throws UNAUTHENTICATED, RATE_LIMITED
  */
 export async function authenticateIntrospection(
@@ -63,7 +64,10 @@ export async function authenticateIntrospection(
   return { principal: principalOfKey(check.key.id, state), check };
 }
 
-/** In the transaction: refuses and records who failed to authenticate; undefined for who did not. */
+/**
+ * In the transaction: refuses a client that failed to authenticate, and records it. Returns undefined for any other
+ * client.
+ */
 export async function concludeIntrospection(
   ctx: Run,
   client: IntrospectingClient,

@@ -10,11 +10,11 @@ import { isAttempt } from '../../sessions/logout-notice.ts';
 import { logoutNotices } from '../../schema/oauth/logout-notice.ts';
 
 interface BackchannelLogout {
-  /** Tells apps of what is due, and of what becomes due meanwhile. Never rejects. */
+  /** Sends all due logout notices, including those that become due in the meantime. Never rejects. */
   readonly sendDue: () => Promise<void>;
-  /** Resolves when nothing is due and nothing is being sent. */
+  /** Resolves when no notice is due or being sent. */
   readonly flush: () => Promise<void>;
-  /** Waits for the attempts under way; begins none. */
+  /** Waits for running attempts, and starts no new ones. */
   readonly stop: () => Promise<void>;
 }
 
@@ -38,18 +38,18 @@ interface Notice {
 }
 
 const TIMEOUT_MS = 5_000;
-/** After it, another process repeats an attempt whose process died. */
+/** After this time another process repeats an attempt whose process died. */
 const LEASE_SECONDS = 30;
 const CONCURRENCY = 32;
-/** So that an app that answers late delays no other. */
+/** Limits the attempts for one app, so that a slow app does not delay the others. */
 const CONCURRENCY_OF_AN_APP = 4;
 const WAITS_SECONDS = [10, 60, 600, 3000];
 const TOKEN_SECONDS = 120;
 
 /**
- * Creates the sender that tells apps that sessions ended, by a signed logout token (OpenID Connect Back-Channel Logout
- * 1.0). An attempt without a 2xx is repeated up to four times, in about an hour. Targets are checked like those of
- * webhooks.
+ * Creates the sender of logout notices, which informs apps of ended sessions by a signed logout token (OpenID Connect
+ * Back-Channel Logout 1.0). An attempt without a 2xx response is repeated up to four times, within about an hour.
+ * Targets are checked like those of webhooks.
  */
 export function createBackchannelLogout(options: Options): BackchannelLogout {
   const { pool, log } = options;
@@ -85,7 +85,7 @@ export function createBackchannelLogout(options: Options): BackchannelLogout {
   };
 }
 
-/** Takes due notices and gives them a lease, a few of each app. */
+/** Leases due notices, only a few per app. */
 async function claim(pool: Executor, now: Date, busy: readonly string[]): Promise<Notice[]> {
   const at = sql`${now.toISOString()}::timestamptz`;
   const busyArray = `{${busy.join()}}`;
@@ -124,7 +124,7 @@ async function attempt(options: Options, notice: Notice): Promise<void> {
   }
 }
 
-/** Also for an app that no longer wants tokens. */
+/** Also used for an app that no longer wants notices. */
 const delivered = { error: null, statusCode: null, retryAfter: null };
 
 async function post({ services, guard, ports, log }: Options, notice: Notice) {
@@ -152,7 +152,10 @@ async function post({ services, guard, ports, log }: Options, notice: Notice) {
   }
 }
 
-/** It has no `nonce`, so it cannot pass as an id_token, and no `type`, so it is not an access token. */
+/**
+ * Signs a logout token. It has no `nonce`, so it cannot pass as an id_token, and no `type`, so it is not an access
+ * token.
+ */
 function signLogoutToken({ keyring, clock }: Options['services'], notice: Notice): Promise<string> {
   const iat = Math.floor(clock.now().getTime() / 1000);
   return keyring.signDocument(notice.projectId, 'logout+jwt', {

@@ -9,7 +9,7 @@ import { deviceAuthorizations } from '../../schema/oauth/device-authorization.ts
 import { newUserCode, shownCode } from '../../sign-in/devices/user-code.ts';
 import { devicePage } from '../../sign-in/devices/decide-device.ts';
 
-/** The first request of a device (RFC 8628 §3.1, openid §10). */
+/** The response to the first request of a device (RFC 8628 §3.1, openid §10). */
 export const DeviceCodes = z
   .object({
     device_code: z.string().describe('What the device sends to the token endpoint, and never shows.'),
@@ -24,7 +24,7 @@ export const DeviceCodes = z
 const DEVICE_SECONDS = 600;
 const INTERVAL_SECONDS = 5;
 
-/** @throws VALIDATION_ERROR for scopes that the app may not request */
+/** Parses the requested scopes. @throws VALIDATION_ERROR for scopes that the app may not request */
 export function deviceScopes({ scopes }: Pick<LiveApp, 'scopes'>, sent: string | undefined) {
   const { openid, permissions } = parseScopes(sent);
   if ((permissions ?? []).some((scope) => !scopes?.includes(scope))) {
@@ -36,7 +36,7 @@ export function deviceScopes({ scopes }: Pick<LiveApp, 'scopes'>, sent: string |
   return { openidScopes: openid, scopes: scopes === null ? null : permissions };
 }
 
-/** Stores a request, and returns its codes. `requested`: absent for a command line of this service. */
+/** Stores a device's request, and returns its codes. `requested` is absent for a command line of this service. */
 export async function storeDevice(
   { tx, services, call }: Run,
   requested: Pick<
@@ -63,7 +63,7 @@ export async function storeDevice(
   };
 }
 
-/** Stores the request, and answers the codes. */
+/** Stores the device's request for an app, and returns the codes. */
 export async function beginDevice(
   ctx: Run,
   client: Client,

@@ -17,8 +17,9 @@ import {
 } from '../../sign-in/devices/user-code.ts';
 
 /**
- * Finds the waiting device with this user code, and returns the request with which this browser begins its sign-in. Consent is always asked for,
- * because only the page of consent compares the codes.
+ * Finds the waiting device with this user code, and returns the request with which this browser starts its sign-in.
+ * Consent is always required, because only the consent page compares the codes.
+ *
  * @throws INVALID_TOKEN for a wrong code; RATE_LIMITED
  */
 export async function requestOfDevice(

@@ -15,8 +15,8 @@ import { deviceAuthorizations } from '../../schema/oauth/device-authorization.ts
 import { isTooEarly } from './interval.ts';
 
 /**
- * A command line without a browser asks for its session of this service, until the user has decided. A device code gives one
- * session. Codes of apps are answered like unknown ones.
+ * The response to a command line without a browser, which polls for its session of this service until the user has
+ * decided. A device code yields one session. Codes of apps are treated like unknown ones.
  */
 export const DeviceSignIn = z
   .object({
@@ -30,11 +30,11 @@ export const DeviceSignIn = z
 
 interface PreparedDeviceSession {
   readonly hash: string;
-  /** Null until the user has approved. */
+  /** Null until the user has approved the device. */
   readonly opening: { readonly userId: string; readonly session: NewSession } | null;
 }
 
-/** The same for a code that does not exist, was denied, used, or has ended. */
+/** The error for a code that does not exist, was denied or used, or has expired; it is the same for all of them. */
 const invalidDevice = () =>
   fail('INVALID_TOKEN', {
     fix: 'Begin again: the code was used, denied, or has expired, or its user may not sign in.',
@@ -43,7 +43,11 @@ const invalidDevice = () =>
 const isCommandLine = (hash: string) =>
   and(eq(deviceAuthorizations.hash, hash), isNull(deviceAuthorizations.appId));
 
-/** Signs the token of an approved sign-in. Refusals alone count in class `auth`. @throws INVALID_TOKEN, RATE_LIMITED */
+/**
+ * Finds the sign-in, and signs the token if the user has approved it. Only refusals count in class `auth`.
+ *
+ * @throws INVALID_TOKEN, RATE_LIMITED
+ */
 export async function prepareDeviceSession(
   db: Executor,
   services: Services,
@@ -66,7 +70,11 @@ export async function prepareDeviceSession(
   return { hash, opening: { userId: row.user.id, session } };
 }
 
-/** Opens the session, or says that the user has not decided yet. The refusal of a user is recorded. @throws INVALID_TOKEN */
+/**
+ * Opens the session, or returns that the user has not decided yet. If the user denied it, that is recorded.
+ *
+ * @throws INVALID_TOKEN
+ */
 export async function exchangeForSession(
   ctx: Run,
   { hash, opening }: PreparedDeviceSession,

@@ -27,7 +27,7 @@ import { isTooEarly } from './interval.ts';
 
 /*
  * Device tokens (RFC 8628 §3.4, §3.5). A device polls until the user has decided; if it polls too often, its interval
- * grows. A device code gives tokens once. Another client's code is treated like an unknown one, and stays valid.
+ * grows. A device code yields tokens once. The code of another client is treated like an unknown one, and stays valid.
  */
 
 interface DeviceRequest {
@@ -38,7 +38,7 @@ interface DeviceRequest {
 interface PreparedDevice {
   readonly client: Client;
   readonly hash: string;
-  /** Null until the user has approved. */
+  /** Null until the user has approved the device. */
   readonly opening: {
     readonly app: LiveApp;
     readonly userId: string;
@@ -54,12 +54,13 @@ const states = {
   expired_token: 'Begin again: the codes have expired.',
 } as const;
 
-/** OAuth clients get the state as error (RFC 8628 §3.5). */
+/** OAuth clients get the state as error code (RFC 8628 §3.5). */
 const notYet = (state: keyof typeof states): DoorwardError =>
   fail('INVALID_STATE', { params: { state }, fix: states[state] });
 
 /**
  * Finds the authorization of the device code, and prepares session and tokens if the user has approved it.
+ *
  * @throws INVALID_TOKEN, VALIDATION_ERROR
  */
 export async function prepareDevice(
@@ -79,7 +80,7 @@ export async function prepareDevice(
     return { client, hash, opening: null };
   const { organizationId, boundTo } = row;
   const placed = await appForMember(db, app, { organizationId, userId });
-  // Its user can no longer sign in for the organization, as the transaction will find too.
+  // The user can no longer sign in for the organization; the transaction would find the same.
   if (!placed) throw invalidGrant();
   const details = { id: app.id, consented, openid, ssoSessionId: null, resources, organizationId };
   const planned = planSession(services, {
@@ -99,7 +100,9 @@ export async function prepareDevice(
   };
 }
 
-/** Opens the session of an approved device, or says why there is none yet. Refusals of a used or denied code are final. */
+/**
+ * Opens the session of an approved device, or returns why there is none yet. A used or denied code is refused for good.
+ */
 export async function exchangeDevice(
   ctx: Run,
   { client, hash, opening }: PreparedDevice,

@@ -2,13 +2,13 @@ import { eq } from 'drizzle-orm';
 import type { Run } from '../../services.ts';
 import { deviceAuthorizations } from '../../schema/oauth/device-authorization.ts';
 
-/** A clock that runs a little fast is no reason to slow a device down. */
+/** A device's clock may run a little fast; such a device is not slowed down. */
 const TOLERANCE_MS = 500;
 const LONGER_SECONDS = 5;
 
 /**
- * Notes that the device asked, and answers whether that was too early: then it has to wait longer from now on
- * (RFC 8628 §3.5). The caller has locked the row.
+ * Records the device's poll, and returns whether it came too early. If so, the device must wait longer from now on (RFC
+ * 8628 §3.5). The caller has locked the row.
  */
 export async function isTooEarly(
   { tx, services }: Pick<Run, 'tx' | 'services'>,

@@ -13,9 +13,9 @@ import { mutation } from '../../declare.ts';
 import { redirect, type BareReply } from '../../kernel/output/reply.ts';
 
 /**
- * Sign-in of devices without a browser (RFC 8628, openid §10). The device asks for codes and shows one; its user enters it
- * in any browser at `/device`, signs in on the pages of a sign-in to an app, and compares what they show. A command line
- * without a browser gets a session of this service the same way.
+ * Sign-in on devices without a browser (RFC 8628, openid §10). The device requests codes and shows one; its user enters
+ * it in any browser at `/device`, signs in on the pages of a sign-in to an app, and compares the codes shown there. A
+ * command line without a browser gets a session of this service in the same way.
  */
 export const authorizeProjectDevice = mutation({
   rest: 'POST /auth/project/device',
@@ -62,7 +62,7 @@ export const authorizeProjectDevice = mutation({
   },
 });
 
-/** The page shows a fixed text for each of these; nothing of the code is in its address. */
+/** The page shows a fixed text for each of these errors; its URL contains nothing of the code. */
 const backToPage = (error: DoorwardError): BareReply | undefined => {
   const result = { INVALID_TOKEN: 'wrong', VALIDATION_ERROR: 'wrong', RATE_LIMITED: 'closed' }[
     error.code as string
@@ -92,7 +92,7 @@ export const enterProjectDeviceCode = mutation({
   status: 303,
   codes: ['INVALID_TOKEN', 'ORIGIN_NOT_ALLOWED'],
   prepare: ({ tx, services, call, input }) => {
-    // Another site must not submit the code of an attacker in the user's browser.
+    // Another site must not be able to submit an attacker's code in the user's browser.
     if (!call.originAllowed) throw fail('ORIGIN_NOT_ALLOWED');
     return requestOfDevice(tx, services, call, input.user_code);
   },
@@ -127,7 +127,7 @@ export const startDeviceSignIn = mutation({
     }),
   limit: { class: 'auth', key: (_input, { network }) => `startDeviceSignIn ${network}` },
   run: (ctx) => {
-    // There is no user yet, and so no log to which it belongs.
+    // There is no user yet, and so no audit log that an entry could belong to.
     ctx.unchanged();
     return storeDevice(ctx);
   },

@@ -5,8 +5,9 @@ import { httpsUrl, text } from '../../kernel/input/values.ts';
 const grantTypes = ['authorization_code', 'refresh_token'] as const;
 
 /**
- * What a client may say about itself (RFC 7591 §2). Other members are ignored. Nothing is fetched, and no picture is
- * taken: of a client for which no person vouches, pages show its name and where the browser returns, but no link.
+ * The metadata that a client may send about itself (RFC 7591 §2). Other members are ignored. Nothing is fetched, and no
+ * picture is accepted. No person vouches for such a client, so pages show its name and where the browser returns, but
+ * no link.
  */
 export const clientMetadata = {
   redirect_uris: z
@@ -17,7 +18,7 @@ export const clientMetadata = {
       description: 'Where the browser may be sent after the sign-in. The rules are those of `redirectUris`.',
       examples: [['http://127.0.0.1/callback']],
     }),
-  // Invisible characters and those that change the direction could make it look like another name.
+  // Invisible characters, and those that change the text direction, could make it look like another name.
   client_name: text(1, 255)
     .regex(/^\P{Cf}*$/u)
     .optional()
@@ -42,7 +43,7 @@ export const clientMetadata = {
 
 export type ClientMetadata = z.output<z.ZodObject<typeof clientMetadata>>;
 
-/** The answer of RFC 7591 §3.2.1, for OpenAPI. */
+/** The response of RFC 7591 §3.2.1, for OpenAPI. */
 export const ClientRegistration = z
   .object({
     client_id: z.string().describe('The client id of the app in OAuth requests.'),

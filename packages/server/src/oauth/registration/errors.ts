@@ -5,18 +5,18 @@ const errors: Partial<Record<Code, { readonly error: string; readonly status: nu
   UNAUTHENTICATED: { error: 'invalid_token', status: 401 },
   FORBIDDEN: { error: 'insufficient_scope', status: 403 },
   IMPERSONATION_NOT_ALLOWED: { error: 'access_denied', status: 403 },
-  // Off in the installation.
+  // Registration is disabled in the installation.
   NOT_FOUND: { error: 'access_denied', status: 404 },
-  // Off in the project.
+  // Registration is disabled in the project.
   INVALID_STATE: { error: 'access_denied', status: 403 },
-  // The project has as many registered apps as it may.
+  // The project has reached its limit of registered apps.
   CONFLICT: { error: 'access_denied', status: 409 },
   RATE_LIMITED: { error: 'temporarily_unavailable', status: 429 },
   UNAVAILABLE: { error: 'temporarily_unavailable', status: 503 },
   INTERNAL_ERROR: { error: 'server_error', status: 500 },
 };
 
-/** Converts an error of a registration to the form of RFC 7591 §3.2.2 and RFC 6750 §3.1. */
+/** Converts an error to the formats of RFC 7591 §3.2.2 and RFC 6750 §3.1. */
 export function registrationError({ code, status, extras }: DoorwardError): BareReply {
   const { details = [], fix } = extras;
   const isRedirect = details.some(({ path }) => /^(?:post_logout_)?redirect_uris\b/.test(path));
@@ -32,6 +32,8 @@ export function registrationError({ code, status, extras }: DoorwardError): Bare
   );
 }
 
-/** The same for a token that never existed, one that ended, and one of another client. */
+/**
+ * The error for a token that never existed, has ended, or belongs to another client; it is the same for all of them.
+ */
 export const invalidRegistrationToken = (): DoorwardError =>
   fail('UNAUTHENTICATED', { headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' } });

@@ -16,16 +16,18 @@ import { openidKeys } from '../../providers/providers.ts';
 import { appData, describeClient } from './registered-client.ts';
 
 /*
- * Dynamic registration (RFC 7591, openid §13): a client becomes an app of the project whose key's token it sends. No person
- * vouches for it, so it is public, never skips consent as `firstParty`, and can request only what the project allows.
+ * Dynamic registration (RFC 7591, openid §13): the client becomes an app of the project, whose API key's token it
+ * sends. No person vouches for it, so it is a public app, is never `firstParty` and so never skips consent, and can
+ * request only scopes that the project allows.
  */
 
-/** Registered apps that a project may have. */
+/** The maximum number of registered apps per project. */
 const MAX_REGISTERED_APPS = 100;
 
 /**
- * The project of the initial access token.
- * @throws NOT_FOUND while the installation does not allow it, UNAUTHENTICATED, FORBIDDEN
+ * Returns the project of the initial access token.
+ *
+ * @throws NOT_FOUND if the installation does not allow registration, UNAUTHENTICATED, FORBIDDEN
  */
 export async function registeringProject(services: Services, principal: Principal | null): Promise<NodeRef> {
   if (!services.config.auth.dynamicRegistration) {
@@ -34,7 +36,7 @@ export async function registeringProject(services: Services, principal: Principa
   if (!principal) throw invalidRegistrationToken();
   const { type, pinned } = principal;
   const at = type === 'ApiKey' && pinned ? await services.resolver.resolve(principal, pinned) : null;
-  // In a granted scope the permission has no effect, because the apps belong to the owner of the project.
+  // In a granted scope the permission has no effect, because apps belong to the owner of the project.
   const isProject = at?.scope.tenant === 'accountProject' || at?.scope.tenant === 'organizationProject';
   if (!at || !pinned || !isProject) throw notAllowed();
   const decision = evaluate(at.rights.grants, { resource: 'ProjectApp', action: 'Create' });
@@ -49,11 +51,12 @@ const notAllowed = (): DoorwardError =>
 
 /**
  * Registers the client as an app of the project, and returns it with its registration access token.
+ *
  * @throws INVALID_STATE, CONFLICT, VALIDATION_ERROR
  */
 export async function registerClient(ctx: Run, node: NodeRef, metadata: ClientMetadata) {
   const { tx, services } = ctx;
-  // The lock orders registrations in the project, so that they do not exceed the limit together.
+  // The lock serializes registrations in the project, so that together they do not exceed the limit.
   const [project] = await tx.select().from(projects).where(eq(projects.id, node.id)).for('no key update');
   if (project?.dynamicRegistration !== 'token') {
     const fix = 'Set dynamicRegistration of the project to token.';
@@ -110,7 +113,7 @@ async function assertPlace(tx: Executor, projectId: string): Promise<void> {
   });
 }
 
-/** Letters and digits alone, so that blanks, signs, case and width make no difference. */
+/** Reduces a name to letters and digits, so that spaces, signs, case and width make no difference. */
 const skeleton = (name: string): string =>
   name
     .normalize('NFKD')
@@ -118,8 +121,8 @@ const skeleton = (name: string): string =>
     .replace(/[^\p{L}\p{N}]/gu, '');
 
 /**
- * Refuses the name of an app that people created, since users would take the client for that app. It does not notice letters
- * of other scripts that look alike: the consent page says who made the app.
+ * Refuses the name of an app that people have created, because users would take the client for that app. Does not
+ * detect similar letters of other scripts; the consent page says who made the app.
  */
 async function assertOwnName(tx: Executor, projectId: string, name: string): Promise<void> {
   const created = await tx
@@ -139,7 +142,7 @@ async function assertOwnName(tx: Executor, projectId: string, name: string): Pro
   });
 }
 
-/** Never null, which would mean not restricted. @throws VALIDATION_ERROR */
+/** The scopes of the client. Never null, which would mean unrestricted. @throws VALIDATION_ERROR */
 function allowedScopes(registrable: readonly string[], sent: string | undefined): string[] {
   const { permissions } = parseScopes(sent);
   if (permissions === null) return [...registrable];

@@ -12,18 +12,18 @@ import { endSessionsOfApps } from '../../members/app-sessions.ts';
 import type { ClientRegistration } from './client-metadata.ts';
 import { invalidRegistrationToken } from './errors.ts';
 
-/* Clients that registered themselves, and manage their registration (RFC 7592). */
+/* Clients that registered themselves, and the management of their registration (RFC 7592). */
 
 type Row = typeof projectApps.$inferSelect;
 
-/** The app with the members that have no column of their own; records leave out what is not public. */
+/** The app, with the members that have no column of their own. Records omit the members that are not public. */
 export const appData = (app: Row) => ({
   ...app,
   projectId: app.tenantId,
   registered: app.registrationHash !== null,
 });
 
-/** The client as it is registered (RFC 7591 §3.2.1). */
+/** The registration of the client, as RFC 7591 §3.2.1 returns it. */
 export const describeClient = (
   { appUrl }: Pick<Config, 'appUrl'>,
   app: Row,
@@ -42,8 +42,9 @@ export const describeClient = (
 });
 
 /**
- * The client to which the registration access token belongs.
- * @throws UNAUTHENTICATED, alike for a client that does not exist (RFC 7592 §2.1)
+ * Returns the client that the registration access token belongs to.
+ *
+ * @throws UNAUTHENTICATED, also for a client that does not exist (RFC 7592 §2.1)
  */
 export async function registeredClient(
   db: Executor,
@@ -60,7 +61,7 @@ export async function registeredClient(
 
 type Act = Pick<Context, 'tx' | 'services' | 'record' | 'invalidate'>;
 
-/** Deletes the app and ends its sessions. False: it was deleted meanwhile. */
+/** Deletes the app and ends its sessions. Returns false if it has already been deleted. */
 export async function deleteRegisteredApp(act: Act, app: LiveApp): Promise<boolean> {
   const [deleted] = await act.tx
     .update(projectApps)

@@ -6,14 +6,14 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { appById, type LiveApp } from '../../apps/access/app.ts';
 import { deleteRegisteredApp } from './registered-client.ts';
 
-/* Registered apps that aren't used are deleted, so that they don't fill the project (openid §13). */
+/* Deletes registered apps that aren't used, so that they don't fill the project (openid §13). */
 
 const UNUSED_DAYS = 30;
 const DAY_MS = 86_400_000;
-/** Apps of one run; the next run continues. */
+/** How many apps one run deletes at most; the next run continues. */
 const BATCH = 500;
 
-/** Notes that the app is used: once a day, so that its sign-ins do not wait for each other. */
+/** Records that the app is used, at most once a day, so that its sign-ins do not wait for each other. */
 export async function noteUse(
   { tx, services }: { readonly tx: Executor; readonly services: Services },
   app: LiveApp,
@@ -33,8 +33,8 @@ const isUnused = (since: Date): SQL =>
   ) as SQL;
 
 /**
- * Deletes registered apps that were not used for 30 days, each in a transaction of its own. Never rejects: it logs what
- * fails, and the next run tries again.
+ * Deletes registered apps that have not been used for 30 days, each in a separate transaction. Never rejects: failures
+ * are logged, and the next run tries again.
  *
  * @returns how many apps this call deleted
  */
@@ -69,7 +69,7 @@ export async function deleteUnusedApps(
 const deleteOne = (services: Services, id: string, since: Date, actAsSystem: ActAsSystem): Promise<boolean> =>
   actAsSystem('deleteUnusedApp', async (act) => {
     const { tx } = act;
-    // Another process may be faster, and a sign-in may have used it.
+    // Another process may have been faster, or a sign-in may have used the app.
     const [due] = await tx
       .select({ id: projectApps.id })
       .from(projectApps)

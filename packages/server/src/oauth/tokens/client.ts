@@ -9,8 +9,8 @@ import { verifyAppSecret } from '../../apps/access/app-secret.ts';
 import { projectApps } from '../../schema/apps/project-app.ts';
 
 /**
- * Credentials of a client at the token endpoint (RFC 6749 §2.3). A confidential app proves itself by its secret, for
- * every grant; a public app has no secret, so any that it sends is wrong.
+ * Credentials of a client at the token endpoint (RFC 6749 §2.3). A confidential app authenticates with its secret, for
+ * every grant. A public app has no secret, so any secret that it sends is wrong.
  */
 export interface ClientCredentials {
   readonly client_id: string;
@@ -19,11 +19,11 @@ export interface ClientCredentials {
 
 export interface Client {
   readonly app: LiveApp;
-  /** The hash of its secret under the current encryption key, if a former key made the stored one. */
+  /** The hash of the secret with the current encryption key, if the stored hash uses a former key. */
   readonly rehash: Buffer | null;
 }
 
-/** A confidential app with a missing or wrong secret: the call is refused, and the refusal is recorded. */
+/** A confidential app with a missing or wrong secret. The call is refused, and the refusal is recorded. */
 export interface RejectedClient {
   readonly claimedApp: LiveApp;
 }
@@ -49,7 +49,8 @@ export const invalidClient = (): DoorwardError =>
 
 /**
  * Authenticates the app with this client id.
- * @throws UNAUTHENTICATED for an unknown client id, and as `authenticateApp`
+ *
+ * @throws UNAUTHENTICATED for an unknown client id, and like `authenticateApp`
  */
 export async function authenticateClient(
   db: Executor,
@@ -63,8 +64,9 @@ export async function authenticateClient(
 }
 
 /**
- * Authenticates the app by its secret. Only failures count against the rate limit of a network, as with API keys, and an
- * exhausted network is refused before any comparison.
+ * Authenticates the app by its secret. Only failures count towards the rate limit of a network, as with API keys, and a
+ * network over its limit is refused before any comparison.
+ *
  * @throws UNAUTHENTICATED for a public app that sends a secret; RATE_LIMITED
  */
 export async function authenticateApp(
@@ -101,8 +103,8 @@ export function refuseClient(ctx: Run, { claimedApp: app }: RejectedClient): Ref
 }
 
 /**
- * Stores the hash under the current encryption key. The secret is only known while it is presented, so this is how a
- * former key gets out of use.
+ * Stores the hash with the current encryption key. The secret is available only when a client sends it, so this is how
+ * hashes move away from a former key.
  */
 export async function storeRehash({ tx }: Run, { app, rehash }: Client): Promise<void> {
   if (!rehash || !app.secretHash) return;

@@ -39,14 +39,14 @@ interface CodeRequest {
   readonly resource?: string | readonly string[] | undefined;
 }
 
-/** What the exchange needs, prepared before its transaction opens. */
+/** Everything that the exchange needs, prepared before its transaction opens. */
 interface PreparedCodeExchange {
   readonly client: Client;
   readonly sent: CodeRequest;
   readonly userId: string;
-  /** Null when no session will open: the code was used, or the user may not sign in. */
+  /** Null if no session will be opened, because the code was used or the user may not sign in. */
   readonly opening: {
-    /** The app for the organization of the code. */
+    /** The app, in the scope of the organization that the code is for. */
     readonly app: LiveApp;
     readonly session: PlannedSession;
     readonly tokens: z.output<typeof AppTokens>;
@@ -54,8 +54,9 @@ interface PreparedCodeExchange {
 }
 
 /**
- * Prepares session and tokens for the code. A code that another app presents stays valid, so that a thief cannot
+ * Prepares session and tokens for the code. If the wrong app presents a code, it stays valid, so that a thief cannot
  * invalidate it.
+ *
  * @throws INVALID_TOKEN, RATE_LIMITED; VALIDATION_ERROR for other resources
  */
 export async function prepareCodeExchange(
@@ -83,7 +84,7 @@ export async function prepareCodeExchange(
   }
   const named = code.resources.length > 0 ? code.resources : null;
   const resources = resourcesOf(app, named, namedResources(sent.resource));
-  // A client may ask for fewer now, and for the others with a refresh (RFC 8707 §2.2).
+  // A client may request fewer resources now, and the others with a refresh (RFC 8707 §2.2).
   const granted = named ?? resources;
   const planned = planSession(services, {
     kind: 'projectApp',
@@ -107,10 +108,10 @@ export async function prepareCodeExchange(
 }
 
 /**
- * Consumes the code and opens the session. A second use ends the session that the first use opened: when two clients
- * have a code and its verifier, the service cannot tell which of them is the thief. A used code without the verifier
- * ends nothing, because codes appear in browser histories and logs. A request that does not match the code consumes
- * it too. The lock on the user's row orders concurrent uses. Refusals are recorded.
+ * Consumes the code and opens the session. A second use ends the session that the first use opened: if two clients have
+ * a code and its verifier, the service cannot tell which of them is the thief. A used code without the verifier ends
+ * nothing, because codes appear in browser histories and logs. A request that does not match the code consumes it too.
+ * The lock on the user's row serializes concurrent uses. Refusals are recorded.
  */
 export async function exchangeCode(ctx: Run, { client, sent, userId, opening }: PreparedCodeExchange) {
   const { tx, services } = ctx;
@@ -148,15 +149,15 @@ export async function exchangeCode(ctx: Run, { client, sent, userId, opening }: 
   ctx.record({ ...common, actor: userAsActor(user), metadata });
   await noteUse(ctx, app);
   await writeSession(ctx, opening.session, user);
-  // The code is kept as long as the session, so that a second use is detected at any time.
+  // The code is stored as long as the session, so that a second use is detected at any time.
   const { id: sessionId, expiresAt } = opening.session;
   await tx.update(projectCodes).set({ sessionId, expiresAt }).where(isCode);
   return opening.tokens;
 }
 
 /**
- * The part of the request that does not match the code, or null. The redirect URI is compared with that of the
- * authorization request, character by character (RFC 9700 §2.1).
+ * Returns the parameter that does not match the code, or null. The redirect URI must equal that of the authorization
+ * request, character by character (RFC 9700 §2.1).
  */
 function findMismatch(
   code: typeof projectCodes.$inferSelect,

@@ -12,9 +12,9 @@ import { organizationClaims } from '../../sign-in/authorize/id-token.ts';
 import { findPresentedToken } from '../../sessions/refresh-rotation.ts';
 
 /**
- * Introspection (RFC 7662, openid §5): whether a token is valid now. A confidential app learns about access tokens of its
- * own issuer, and about its own refresh tokens; an API key with `Token:Introspect` about access tokens of its project.
- * Anything else is answered alike.
+ * Introspection (RFC 7662, openid §5): whether a token is valid now. A confidential app can ask about access tokens of
+ * its own issuer and about its own refresh tokens; an API key with `Token:Introspect` about access tokens of its
+ * project. The response for any other token is `active: false`.
  */
 export const Introspection = z
   .object({
@@ -45,7 +45,7 @@ type Answer = z.output<typeof Introspection>;
 
 const inactive: Answer = { active: false };
 
-/** Answers a confidential app. Verifies a signature: call it outside of a transaction. */
+/** Introspects a token for a confidential app. Verifies a signature, so call it outside a transaction. */
 export async function introspectForApp(
   db: Executor,
   services: Services,
@@ -58,9 +58,10 @@ export async function introspectForApp(
 }
 
 /**
- * Answers an API key. Verifies a signature: call it outside of a transaction.
- * @throws FORBIDDEN without `Token:Introspect` in the project of the key. In a granted scope the permission has no effect,
- * because the project has the tokens of other customers too.
+ * Introspects a token for an API key. Verifies a signature, so call it outside a transaction.
+ *
+ * @throws FORBIDDEN without `Token:Introspect` in the key's project. In a granted scope the permission has no effect,
+ * because the project's tokens include those of other customers.
  */
 export async function introspectForKey(
   services: Services,
@@ -100,7 +101,7 @@ async function ofAccessToken(services: Services, projectId: string, token: strin
   return { ...common, ...times, aud: aud as string | string[], ...('app' in state && ofSession(state)) };
 }
 
-/** What every request with the token checks too. */
+/** Checks that every request with the token would also make. */
 const isValid = (
   { alive, expiresAt, overdueFrom, userId }: SessionState | KeyState,
   sub: string,
@@ -119,7 +120,10 @@ const ofSession = ({ app, acr, authenticatedAt }: SessionState) => ({
   acr,
 });
 
-/** Only the newest token of the app itself: a former one is still accepted for seconds, but must not be used. */
+/**
+ * Introspects a refresh token. Only the app's newest token is active: the former one is still accepted for seconds, but
+ * should not be used.
+ */
 async function ofRefreshToken(
   db: Executor,
   services: Services,

@@ -20,8 +20,7 @@ import { organizationClaims, signIdToken } from '../../sign-in/authorize/id-toke
 import { userClaims } from './user-claims.ts';
 
 /**
- * Tokens of an app for one user: an access token signed with the project's key, and the refresh token of the
- * session.
+ * Tokens of an app for one user: an access token signed with the project's key, and the refresh token of the session.
  */
 export const AppTokens = z
   .object({
@@ -42,13 +41,13 @@ export const AppTokens = z
   })
   .meta({ id: 'AppTokens', description: 'Tokens of an app for one user. As a form: RFC 6749.' });
 
-/** The session for which a token is issued. */
+/** The session that a token is issued for. */
 interface TokenSession {
   readonly id: string;
   readonly userId: string;
   readonly consented: readonly string[] | null;
   readonly openid: readonly OpenidScope[];
-  /** Resource servers that the access token is for, besides this service. */
+  /** Resource servers that the access token is for, in addition to this service. */
   readonly resources: readonly string[];
   readonly nonce: string | null;
   readonly acr: 'aal1' | 'aal2';
@@ -60,7 +59,7 @@ interface TokenSession {
 
 /**
  * Signs an access token with the claims of identity §10. The claim `scopes` is for services that verify the token
- * offline; this service applies the present scopes of app and session. Signing is slow: call it outside of a
+ * offline; this service applies the current scopes of app and session. Signing is slow, so call it outside a
  * transaction.
  */
 export async function issueTokens(
@@ -106,7 +105,7 @@ export async function issueTokens(
   };
 }
 
-/** Claims of user info in an id_token are as of now, also after a refresh. */
+/** User claims for an id_token, with their current values, also after a refresh. */
 async function claimsOfUser(
   db: Executor,
   userId: string,
@@ -117,8 +116,8 @@ async function claimsOfUser(
 }
 
 /**
- * Whether the user still has access to the project: as its user, as a member of its organization, or as the owner of
- * its account. No user has it while the organization is suspended.
+ * Whether the user still has access to the project: as a user of the project, as a member of its organization, or as
+ * the owner of its account. No user has access while the organization is suspended.
  */
 export async function hasProjectAccess(
   db: Executor,
@@ -137,8 +136,8 @@ export async function hasProjectAccess(
 }
 
 /**
- * Share-locks the app, the grant and the memberships that give the user access, until commit. So a transaction that ends one of
- * them either comes before and is seen, or comes after and finds the new session. Returns whether the app still
+ * Share-locks the app, the grant and the memberships that give the user access, until commit. So a transaction that
+ * ends one of them is either seen here, or starts later and finds the new session. Returns whether the app still
  * exists.
  */
 export async function lockAccess(tx: Executor, app: LiveApp, userId: string): Promise<boolean> {

@@ -1,11 +1,11 @@
+/* Responses for OAuth clients, which send forms: without an envelope, with the field names of RFC 6749 §5. */
+
 import { z } from 'zod';
 import { detailMessages, type Code, type DoorwardError } from '../../errors.ts';
 import { bare, type BareReply } from '../../kernel/output/reply.ts';
 import type { AppTokens } from './issue.ts';
 
-/** Answers for OAuth clients, which send forms: without envelope, with the field names of RFC 6749 §5. */
-
-/** The schemas of these answers, for the API documentation. */
+/** The token response of an OAuth client; these schemas are for the API documentation. */
 export const OauthTokens = z
   .object({
     access_token: z.string().describe('Token for API calls, sent in `Authorization: Bearer`.'),
@@ -31,7 +31,7 @@ export const OauthError = z
   })
   .meta({ id: 'OauthError', description: 'An error in the format of RFC 6749 §5.2.' });
 
-/** RFC 6749 §5.1 requires `Pragma` beside `Cache-Control`, which every answer has. */
+/** RFC 6749 §5.1 requires `Pragma` in addition to `Cache-Control`, which every response has. */
 const headers = { pragma: 'no-cache' };
 
 export const tokensAsOauth = (tokens: z.output<typeof AppTokens>): BareReply => {
@@ -50,19 +50,21 @@ export const tokensAsOauth = (tokens: z.output<typeof AppTokens>): BareReply => 
 };
 
 /**
- * An empty JSON object with status 200, which is the result (RFC 7009 §2.2). The body is JSON because many clients
- * parse every answer.
+ * An empty JSON object with status 200; the status is the result (RFC 7009 §2.2). The body is JSON because many clients
+ * parse every response.
  */
 export const emptyReply = (): BareReply => bare({}, headers, 200);
 
-/** An answer whose members have the same names as in JSON. */
+/** A response whose members have the same names as in our JSON. */
 export const documentAsOauth = (document: object): BareReply => bare(document, headers);
 
-/** OAuth error and status by error code. A code that is not listed is a fault of the request and keeps its status. */
+/**
+ * OAuth error and status by our error code. A code that is not listed is a fault of the request and keeps its status.
+ */
 const oauthErrors: Partial<Record<Code, { readonly error: string; readonly status: number }>> = {
   UNAUTHENTICATED: { error: 'invalid_client', status: 401 },
   INVALID_TOKEN: { error: 'invalid_grant', status: 400 },
-  // The project was deleted while the call was served.
+  // The project was deleted while the call was being processed.
   FORBIDDEN: { error: 'invalid_grant', status: 400 },
   RATE_LIMITED: { error: 'temporarily_unavailable', status: 429 },
   UNAVAILABLE: { error: 'temporarily_unavailable', status: 503 },
@@ -73,7 +75,7 @@ export function errorAsOauth({ code, status, extras, params }: DoorwardError): B
   const { details = [], fix } = extras;
   const has = (path: string, detail: string) =>
     details.some((item) => item.path === path && item.code === detail);
-  // The state of a device (RFC 8628 §3.5).
+  // The state of a device's request (RFC 8628 §3.5).
   const state = code === 'INVALID_STATE' ? String(params['state']) : undefined;
   const error =
     state ??
@@ -96,7 +98,7 @@ export function errorAsOauth({ code, status, extras, params }: DoorwardError): B
   );
 }
 
-/** A caller who may not ask has an error of RFC 6750 §3.1, because RFC 6749 has none for it. */
+/** A missing permission becomes an error of RFC 6750 §3.1, because RFC 6749 has none for it. */
 export const errorOfIntrospection = (error: DoorwardError): BareReply =>
   error.code === 'FORBIDDEN'
     ? bare(

@@ -20,8 +20,8 @@ import { noteUse } from '../registration/unused-apps.ts';
 import { invalidGrant, hasProjectAccess, issueTokens, type AppTokens } from './issue.ts';
 
 /*
- * Refresh tokens that an app presents. Rotation itself is in `sessions/refresh-rotation.ts`. A refresh never adds scopes to
- * those that the user consented to, and drops scopes that the app has lost.
+ * Refresh with a refresh token of an app. Rotation itself is in `sessions/refresh-rotation.ts`. A refresh never adds
+ * scopes to those that the user consented to, and drops scopes that the app has lost.
  */
 
 interface SentRefreshToken {
@@ -32,15 +32,16 @@ interface SentRefreshToken {
 
 interface PreparedRenewal {
   readonly client: Client;
-  /** The app for the organization of the session. */
+  /** The app, in the scope of the session's organization. */
   readonly app: LiveApp;
   readonly presented: PresentedToken;
-  /** Null for a token that is neither the newest nor the one just replaced: it gets no tokens. */
+  /** Null if the token is neither the newest nor the one just replaced; it then gets no tokens. */
   readonly tokens: z.output<typeof AppTokens> | null;
 }
 
 /**
  * Checks the refresh token, and signs the next tokens if it is accepted.
+ *
  * @throws INVALID_TOKEN, VALIDATION_ERROR, RATE_LIMITED
  */
 export async function prepareRenewal(
@@ -73,8 +74,8 @@ export async function prepareRenewal(
 }
 
 /**
- * A client may name scopes, but only scopes that it got at the sign-in (RFC 6749 §6). All tokens of a session have
- * the same scopes, so a client that names fewer gets all of them, and the answer lists them.
+ * A client may name scopes, but only scopes that it got at the sign-in (RFC 6749 §6). All tokens of a session have the
+ * same scopes, so a client that names fewer gets all of them, and the response lists them.
  */
 function assertNoNewScopes(scope: string | undefined, granted: readonly string[]): void {
   const hasNewScope = (scope ?? '').split(' ').some((item) => item !== '' && !granted.includes(item));
@@ -86,8 +87,8 @@ function assertNoNewScopes(scope: string | undefined, granted: readonly string[]
 }
 
 /**
- * Rotates the refresh token. A retry gets the same successor; a token that was replaced earlier ends the session,
- * because it was copied.
+ * Rotates the refresh token. A retry gets the same successor. Reusing a token that was replaced earlier ends the
+ * session, because the token must have been copied.
  */
 export async function renew(ctx: Run, { client, app, presented, tokens }: PreparedRenewal) {
   await storeRehash(ctx, client);

@@ -10,8 +10,8 @@ import { sessions } from '../../schema/sign-in/session.ts';
 import { users } from '../../schema/people/user.ts';
 
 /*
- * Revocation by an app (RFC 7009): an access token or a refresh token ends its session, and with it both tokens.
- * Anything that isn't a token of the app is treated like an expired token.
+ * Revocation by an app (RFC 7009): revoking an access token or a refresh token ends its session, and with it both
+ * tokens. Anything that isn't a token of the app is treated like an expired token.
  */
 
 /** The session of an access token that the project's key signed, expired or not. */
@@ -32,7 +32,7 @@ async function sessionOfAccessToken(
   return verified.ok || verified.reason === 'expired' ? verified.claims.jti : undefined;
 }
 
-/** The session to revoke. Verifies a signature, so call it in `prepare`, outside of the transaction. */
+/** Identifies the session to revoke. Verifies a signature, so call it in `prepare`, outside the transaction. */
 export async function identifySession(
   services: Services,
   app: LiveApp,
@@ -42,7 +42,7 @@ export async function identifySession(
   return id === undefined ? { refreshToken: token } : { id };
 }
 
-/** Ends the session and returns the number of sessions that ended. */
+/** Ends the session. Returns how many sessions ended. */
 export async function revokeTokens(
   ctx: Run,
   app: LiveApp,

@@ -6,7 +6,9 @@ type ClaimedUser = Pick<
   'name' | 'email' | 'emailVerified' | 'pictureUrl' | 'locale' | 'updatedAt'
 >;
 
-/** What the scopes `profile` and `email` let an app know about a user (openid §2), in user info and in id_tokens. */
+/**
+ * The claims that the scopes `profile` and `email` give an app about a user (openid §2), in user info and in id_tokens.
+ */
 export function userClaims(user: ClaimedUser, granted: readonly OpenidScope[]) {
   const { name, email, emailVerified, pictureUrl, locale, updatedAt } = user;
   return {

@@ -11,7 +11,7 @@ import { userClaims } from './user-claims.ts';
 import { sessions } from '../../schema/sign-in/session.ts';
 import { users } from '../../schema/people/user.ts';
 
-/* User info (OpenID Connect Core §5.3, openid §5), by GET and by POST. */
+/* User info (OpenID Connect Core §5.3, openid §5), with GET and POST. */
 
 const UserInfo = z
   .object({
@@ -56,7 +56,7 @@ async function answerUserInfo(ctx: Pick<Context, 'tx' | 'principal' | 'services'
   return bare({
     sub: user.id,
     ...organizationClaims(session?.app ?? { organization: null }),
-    // An app that asked no scope of OpenID Connect gets all claims.
+    // An app that requested no scope of OpenID Connect gets all claims.
     ...userClaims(user, openid.length === 0 ? openidScopes : openid),
   });
 }
