@@ -1,3 +1,8 @@
+/*
+ * Turns operation declarations into REST routes. This module only translates: path, query and body become the input of
+ * the operation, and its output gets an envelope. `invoke` validates and authorizes.
+ */
+
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
@@ -18,17 +23,13 @@ import { protocols } from './protocols/protocols.ts';
 import { asksForHtml, sendErrorPage } from '../http/send-error.ts';
 import { syncOrAsync } from '../http/sync-or-async.ts';
 
-/**
- * Declarations → REST routes. This module only translates: path, query and body become the input of the operation, and
- * the answer gets its envelope. `invoke` validates and authorizes.
- */
 export interface RestOptions {
   readonly operations: readonly NamedOperation[];
   readonly schemas: Schemas;
   readonly invoke: Invoke;
   readonly callOf: (request: FastifyRequest) => Call;
   readonly applyEffects: (call: Call, reply: FastifyReply) => void;
-  /** The address, which names the flow of the call if it is the one of a page that shows a flow. */
+  /** Adds the flow of the call to a URL, if it is the URL of a page of sign-in flows. */
   readonly urlWithFlow: (url: string, call: Call) => string;
 }
 
@@ -64,7 +65,7 @@ export function registerRest(app: FastifyInstance, options: RestOptions): void {
         };
         const answered = (answer: unknown): FastifyReply => {
           releaseSlot(call);
-          // For most operations the page and row limits already bound the response.
+          // For most operations the page and row limits already limit the response.
           if (call.budget.isMeasured) call.budget.takeBytes(jsonBytes(answer, call.budget.bytes));
           applyEffects(call, reply);
           if (answer instanceof Notice && asksForHtml(request)) {
@@ -78,7 +79,7 @@ export function registerRest(app: FastifyInstance, options: RestOptions): void {
           return sendBare({ ...sent, headers }, request, reply);
         };
         const sent = syncOrAsync(() => invoke(op, reader.read(request), call), answered, refused);
-        // Fastify would wait for the end of a reply that the handler returns.
+        // Returns no reply object, because Fastify would wait for a returned reply to end.
         return sent instanceof Promise ? sent : undefined;
       },
     };
@@ -134,7 +135,7 @@ function inputReader(op: NamedOperation, schemas: Schemas) {
     const requested = scopeId === undefined && tenant === undefined ? undefined : { id: scopeId, tenant };
     const details: Detail[] = [];
     const members = fromQuery ? coerced(parameters, details) : { ...body };
-    // Path parameters may be sent only in the path; a write takes its other members only from the body.
+    // Path parameters may only be in the path. A write takes all its other members from the body.
     const misplaced = fromQuery
       ? [
           ...Object.keys(members).filter((name) => [...pathNames, op.scoped && 'scope'].includes(name)),
@@ -176,7 +177,9 @@ function inputReader(op: NamedOperation, schemas: Schemas) {
   const inQuery = (path: string) =>
     path === 'scope.id' ? 'scopeId' : path.replace(/^scope\.tenant$/, 'tenant');
 
-  /** Restates an error in the caller's terms: fields as sent (`scopeId`, not `scope.id`), and where the scope belongs. */
+  /**
+   * Restates an error in the caller's terms: fields as sent (`scopeId` for `scope.id`), and where the scope belongs.
+   */
   function respell(error: unknown): never {
     if (!(error instanceof DoorwardError)) throw error;
     if (error.code === 'SCOPE_REQUIRED' && adapter?.scopeRequired) throw adapter.scopeRequired(op);
@@ -207,7 +210,7 @@ function bodyOf({ body }: FastifyRequest): Members | undefined {
   return body as Members;
 }
 
-/** Compares scopes without regard to the spelling of the tenant and of UUIDs. */
+/** Compares scopes, ignoring different spellings of tenants and UUIDs. */
 function sameScope(item: unknown, other: unknown): boolean {
   const [a, b] = [Scope.safeParse(item), Scope.safeParse(other)];
   // The validation that follows refuses a scope that does not parse.

@@ -4,8 +4,9 @@ import { uuid } from '../../kernel/input/values.ts';
 import type { NamedOperation } from '../../kernel/operation.ts';
 
 /*
- * Paths and input of an endpoint of AuthZEN (authzen §1, §5). Below the issuer of a project the path is the scope. A `scope`
- * in the query or body is ignored like every unknown member, because clients written for other services send extra ones.
+ * Paths and input of AuthZEN endpoints (authzen §1, §5). Below the issuer of a project the path is the scope. A `scope`
+ * in the query or body is ignored like every unknown member, because clients written for other services send extra
+ * members.
  */
 
 type Members = Record<string, unknown>;
@@ -15,7 +16,7 @@ const owners = [
   ['/acc/:accountId', 'accountProject'],
 ] as const;
 
-/** The path at the root, where the token names the scope, and below the issuers of projects. */
+/** The path at the root, where the token determines the scope, and the paths below the issuers of projects. */
 const pathsOf = (path: string): string[] => [
   path,
   ...owners.map(([owner]) => `${owner}/prj/:projectId${path}`),
@@ -25,7 +26,7 @@ export function addAuthzenRoutes(app: FastifyInstance, route: RouteOptions): voi
   for (const url of pathsOf(route.url)) app.route({ ...route, url });
 }
 
-/** The error for a call at the root whose token names no scope. */
+/** The error for a call at the root whose token determines no scope. */
 export const projectInPathRequired = ({ path }: NamedOperation): DoorwardError =>
   fail('SCOPE_REQUIRED', {
     params: { place: 'the project in the path' },
@@ -34,7 +35,8 @@ export const projectInPathRequired = ({ path }: NamedOperation): DoorwardError =
 
 /**
  * Reads the input of a request, with the scope that its path names.
- * @throws VALIDATION_ERROR if a required JSON object is missing, and NOT_FOUND if an id in the path is not a UUID
+ *
+ * @throws VALIDATION_ERROR if a required JSON object is missing, NOT_FOUND if an id in the path is not a UUID
  */
 export function readAuthzenInput(
   { input }: NamedOperation,
@@ -62,7 +64,10 @@ function scopeIn(params: Readonly<Record<string, string>>): Members | undefined 
   return { tenant, id: `${ownerId}:${projectId}` };
 }
 
-/** AuthZEN has a resource search, so clients may call its path. It is not an operation here, and the error says what to do instead. */
+/**
+ * Responds to AuthZEN's resource search, which clients may call although it does not exist here. The error says what to
+ * do instead.
+ */
 export function refuseResourceSearch(app: FastifyInstance): void {
   addAuthzenRoutes(app, {
     method: 'POST',

@@ -4,14 +4,14 @@ import { ignoreBodies } from '../../http/body/body-parser.ts';
 import { forwardAuthHeaders as names } from '../../http/protocols/forward-auth-headers.ts';
 import type { NamedOperation } from '../../kernel/operation.ts';
 
-/* Paths and input of an operation that proxies call before they forward a request (nginx, Traefik, Envoy). */
+/* Paths and input of the operation that proxies call before they forward a request (nginx, Traefik, Envoy). */
 
 type Members = Record<string, unknown>;
 
-/** Stands for the scope of the token. */
+/** The header value that means the token's own scope. */
 const OWN_SCOPE = 'own';
 
-/** The error for a call that names no scope, or whose token has none. */
+/** The error for a call that names no scope, or whose token has no scope. */
 export const scopeHeaderRequired = (): DoorwardError =>
   fail('SCOPE_REQUIRED', {
     params: { place: names.scope },
@@ -19,8 +19,8 @@ export const scopeHeaderRequired = (): DoorwardError =>
   });
 
 /**
- * Adds a route for every method, at its path and at all paths below. Envoy appends the path of its client, and accepts
- * only 200, so below the path an answer without a body is 200 instead of 204.
+ * Adds routes for every method, at the operation's path and at all paths below it. Envoy appends its client's path and
+ * accepts only 200, so below the path a response without a body has status 200 instead of 204.
  */
 export function addForwardAuthRoutes(app: FastifyInstance, route: RouteOptions): void {
   app.register(async (scope) => {
@@ -39,9 +39,10 @@ export function addForwardAuthRoutes(app: FastifyInstance, route: RouteOptions):
 }
 
 /**
- * Reads the input from headers that the proxy sets, or from the query of the configured URL. The proxy may pass on headers
- * of its client, who must not be able to change the input, so a value that is sent twice or in both positions is refused.
- * At paths below the operation's path, path and query belong to the client and are ignored.
+ * Reads the input from headers that the proxy sets, or from the query of the configured URL. The proxy may pass on
+ * headers of its client, who must not be able to change the input, so a value that is sent twice or in both positions
+ * is refused. Below the operation's path, the rest of the path and the query belong to the client and are ignored.
+ *
  * @throws VALIDATION_ERROR, SCOPE_REQUIRED
  */
 export function readForwardAuthInput(
@@ -68,13 +69,13 @@ export function readForwardAuthInput(
 }
 
 /**
- * The caller must name the scope. Otherwise a token would be checked in its own scope, and anyone could create this
- * permission in a project of theirs and pass with a key from there.
+ * Requires the caller to name the scope. Otherwise a token would be checked in its own scope, and anyone could create
+ * this permission in a project of theirs and pass with a key from there.
  */
 function withScope({ scope, ...others }: Members): Members {
   const isComplete = Object.keys(names).every((name) => name === 'scope' || name in others);
   if (scope === undefined && isComplete) throw scopeHeaderRequired();
-  // Without a scope in the input, the call has that of the token.
+  // Without a scope in the input, the call uses the token's scope.
   if (scope === undefined || scope === OWN_SCOPE) return others;
   return { ...others, scope: scopeIn(scope as string) };
 }

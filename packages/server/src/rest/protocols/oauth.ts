@@ -10,6 +10,7 @@ const refuse = (details: readonly Detail[]) => fail('VALIDATION_ERROR', { detail
 /**
  * Reads the parameters of a request to an OAuth endpoint (RFC 6749 §3.1, §3.2). Unknown parameters are ignored, because
  * clients may send extensions of other servers.
+ *
  * @throws VALIDATION_ERROR
  */
 export function readOauthParameters(
@@ -19,7 +20,7 @@ export function readOauthParameters(
 ): Record<string, unknown> {
   const repeated = repeatedIn(query);
   if (op.method === 'GET') {
-    // Other invalid parameters of an authorization request are reported to the app, after the app is identified.
+    // Other invalid parameters of an authorization request are reported to the app, once the app is identified.
     const unreadable =
       op.protocol === 'oauth-authorization' ? repeated.filter((name) => required.includes(name)) : repeated;
     if (unreadable.length > 0) throw refuse(unreadable.map((path) => ({ path, code: 'duplicate' })));

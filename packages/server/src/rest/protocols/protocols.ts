@@ -7,10 +7,11 @@ import { readOauthParameters } from './oauth.ts';
 
 /** How REST handles a protocol whose requests don't follow conventions §1. */
 interface ProtocolAdapter {
-  /** Adds the routes, if the protocol needs others than the declared one. */
+  /** Adds the routes, if the protocol needs others than the declared route. */
   readonly addRoutes?: (app: FastifyInstance, route: RouteOptions) => void;
   /**
-   * Reads the input, in which the fields of `required` may not be missing.
+   * Reads the input. The fields in `required` must be present.
+   *
    * @throws VALIDATION_ERROR, or another error if the request can't be read
    */
   readonly readInput: (
@@ -18,9 +19,9 @@ interface ProtocolAdapter {
     required: readonly string[],
     request: FastifyRequest,
   ) => Record<string, unknown>;
-  /** The caller's name for an input field. */
+  /** Returns the name under which the caller sends an input field. */
   readonly fieldName?: (path: string) => string;
-  /** Creates SCOPE_REQUIRED, which says where such a request names its scope. */
+  /** Creates SCOPE_REQUIRED with a hint where such a request names its scope. */
   readonly scopeRequired?: (op: NamedOperation) => DoorwardError;
 }
 
