@@ -24,7 +24,7 @@ import { addressTakenMail } from './verification-mail.ts';
  */
 
 interface Registrant {
-  /** Canonical. */
+  /** In canonical form. */
   readonly address: string;
   readonly password: string;
   readonly name: string;
@@ -46,18 +46,19 @@ type PreparedRegistration = Prepared<NewSession | null>;
 const takenError = (path: string): DoorwardError => fail('CONFLICT', { details: [{ path, code: 'taken' }] });
 
 /**
- * Whether the answer to a registration may say that an address is taken. That lets a client test which addresses are
+ * Whether the response to a registration may say that an address is taken. That lets a client test which addresses are
  * registered, so each network can do so only for a limited number of addresses (identity §1). Beyond the limit, a
- * registration from that network is answered as if addresses had to be verified first: the client learns nothing
- * more, and other users of the network can still register.
+ * registration from that network gets the same response as if addresses had to be verified first: the client learns
+ * nothing more, and other users of the network can still register.
  */
 const mayReportTaken = async (services: Services, network: string, points?: number): Promise<boolean> =>
   services.config.auth.registrationMode === 'immediate' &&
   (await tryConsume(services, 'auth', `taken ${network}`, points));
 
 /**
- * Checks the input and hashes the password, outside of the transaction.
- * @throws VALIDATION_ERROR, FORBIDDEN when registration is closed, CONFLICT
+ * Checks the input and hashes the password, outside the transaction.
+ *
+ * @throws VALIDATION_ERROR, FORBIDDEN if registration is closed, CONFLICT
  */
 export async function prepareRegistration(
   db: Executor,
@@ -108,7 +109,7 @@ const isExpiredClaim = (user: UserRow, now: Date): boolean =>
 
 /**
  * Creates user, method, password, account and session, and mails the verification link. An expired claim of another
- * user ends; a live claim wins, in a race too.
+ * user ends. A claim that has not expired wins, even if it is made at the same time.
  */
 export async function register(ctx: Run, prepared: PreparedRegistration) {
   const { tx, services } = ctx;
@@ -133,7 +134,7 @@ export async function register(ctx: Run, prepared: PreparedRegistration) {
       ),
     );
   const graceMs = services.config.auth.verificationGraceDays * 86_400_000;
-  // A user who signs in only through a provider has no `email` method, so the unique index does not see their
+  // A user who signs in only through a provider has no `email` method, so the unique index does not include their
   // address.
   const isOwned = (await findAddressOwner(tx, address)) !== undefined;
   const newUser = { ...prepared, signsIn: session !== null };
@@ -148,7 +149,7 @@ export async function register(ctx: Run, prepared: PreparedRegistration) {
 }
 
 interface NewUser {
-  /** `type` null: no account is created; the caller then passes the node to record in. */
+  /** If `type` is null, no account is created, and the caller passes the node to record in. */
   readonly registrant: Omit<Registrant, 'password' | 'type'> & { readonly type: Registrant['type'] | null };
   readonly node?: NodeRef;
   readonly userId: string;
@@ -159,7 +160,7 @@ interface NewUser {
 
 /**
  * Creates the user with method, password and account, and records `user.created`. Returns undefined, and writes
- * nothing, when the method is taken. `verificationDeadline` null: the address is proved already.
+ * nothing, if the method is taken. A `verificationDeadline` of null means that the address is already proved.
  */
 export async function createUser(
   { tx, services, record }: Run,
@@ -221,8 +222,9 @@ async function notifyOwner(ctx: Run, { registrant: { address } }: PreparedRegist
 export type PreparedInvited = Prepared<NewSession>;
 
 /**
- * Checks the input and hashes the password for an invited user, whatever AUTH_REGISTRATION_MODE says. The caller has
- * verified the invitation token first, so that an unknown token costs no hash.
+ * Checks the input and hashes the password for an invited user, regardless of AUTH_REGISTRATION_MODE. The caller has
+ * already verified the invitation token, so that an unknown token costs no hash.
+ *
  * @throws VALIDATION_ERROR, CONFLICT
  */
 export async function prepareInvited(
@@ -244,8 +246,9 @@ export async function prepareInvited(
 }
 
 /**
- * Creates the invited user, whose address the mailed token verifies. Unverified claims of others on the address end,
+ * Creates the invited user, whose address the mailed token verifies. Other users' unverified claims on the address end,
  * as when a verification link is opened. Call `lockClaimants` first.
+ *
  * @throws CONFLICT
  */
 export async function registerInvited(ctx: Run, prepared: PreparedInvited): Promise<UserRow> {

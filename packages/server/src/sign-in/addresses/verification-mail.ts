@@ -56,7 +56,7 @@ const verification: Record<Language, (hours: string) => Texts> = {
   }),
 };
 
-/** For an address that a user adds to their account; the mail first names that user. */
+/** For an address that a user adds to their account. This mail names the user. */
 const added: Record<Language, (hours: string, user: string) => Texts> = {
   en: (hours, user) => ({
     subject: 'Is this e-mail address yours?',
@@ -177,8 +177,8 @@ const owned: typeof taken = {
 };
 
 /**
- * The link opens the frontend, or the hosted page of this service if there is no frontend. Its fragment names the account that
- * the address would join, so that the page asks about it in any browser. No server sees a fragment.
+ * The link opens the frontend, or without a frontend the hosted page of this service. Its fragment names the account
+ * that the address would join, so that the page can ask about it in any browser. Browsers send fragments to no server.
  */
 const verificationLink = ({ appUrl, security }: Config, token: string, account: string | null): string => {
   const page =
@@ -189,9 +189,9 @@ const verificationLink = ({ appUrl, security }: Config, token: string, account: 
 };
 
 /**
- * The mail with the link to verify an address. The owner of the address is not yet verified, so the mail contains no text
- * that a user chose: a name such as "You won, see evil.example" must not be sent under our sender address. `addedBy`: the
- * verified address of the user who adds the address; null for a registration.
+ * The mail with the link to verify an address. The owner of the address is not verified yet, so the mail contains no
+ * text that a user chose: a name such as "You won, see evil.example" must not be sent under our sender address.
+ * `addedBy`: the verified address of the user who adds the address; null for a registration.
  */
 export function verificationMail(
   config: Config,
@@ -213,13 +213,18 @@ export function verificationMail(
   });
 }
 
-/** Notifies the owner of an address that a registration used it. The API does not reveal to the caller that it exists. */
+/**
+ * Notifies the owner of an address that a registration used it. The API does not reveal to the caller that the address
+ * exists.
+ */
 export function addressTakenMail(to: string, language: Language): Mail {
   const { subject, lines, small } = taken[language];
   return composeMail({ to, language, subject, paragraphs: lines, footnotes: small });
 }
 
-/** Notifies the owner of an address that another user tried to add it. That user does not learn that it exists. */
+/**
+ * Notifies the owner of an address that another user tried to add it. That user does not learn that the address exists.
+ */
 export function addressOwnedMail(to: string, language: Language): Mail {
   const { subject, lines, small } = owned[language];
   return composeMail({ to, language, subject, paragraphs: lines, footnotes: small });

@@ -17,20 +17,20 @@ import { flushMails } from '../../people/flush-mails.ts';
 import { isAddress, lockClaimants, type Claim, lockClaims } from '../../people/address-claims.ts';
 import { lockUser } from '../../people/lock-user.ts';
 
-/** The answer of operations that must not reveal whether an address is registered. */
+/** The output of operations that must not reveal whether an address is registered. */
 export const Accepted = z
   .object({ accepted: z.literal(true).describe('The same for every address.') })
   .meta({ id: 'Accepted', description: 'If the address is known, a mail is on its way.' });
 
-/** Removes claims after another user proved the address; call `settleLosers` for their users. */
+/** Removes claims after another user has proved the address. Call `settleLostClaims` for their users. */
 export async function removeClaims({ tx }: Pick<Run, 'tx'>, claims: readonly Claim[]): Promise<void> {
   const ids = claims.map(({ id }) => id);
   if (ids.length > 0) await tx.delete(authenticationMethods).where(inArray(authenticationMethods.id, ids));
 }
 
 /**
- * Queues a new link for the user and address, and ends the older ones. Returns false, and does nothing, when another
- * user owns the address by any method, or when its mail quota is used up: the earlier link then still works.
+ * Queues a new link for the user and address, and ends older links. Returns false, and does nothing, if another user
+ * owns the address through any method, or its mail quota is used up; an earlier link then still works.
  */
 export async function sendVerification(ctx: Run, user: UserRow, address: string): Promise<boolean> {
   const { tx, services, call } = ctx;
@@ -63,11 +63,11 @@ export async function sendVerification(ctx: Run, user: UserRow, address: string)
 }
 
 /**
- * Queues a new link for the unverified address of a registration, if there is one. For an address that a user has added, or
- * whose claim has ended, only that user gets one: the link would join the address to their account, so no other caller can
- * ask for it.
+ * Queues a new link for the unverified address of a registration, if there is one. For an address that a user has
+ * added, or whose claim has ended, only that user gets a link: the link would add the address to their account, so no
+ * other caller can request it.
  *
- * @param caller the user who is signed in, if one is
+ * @param caller the signed-in user, if any
  */
 export async function mailVerificationAgain(
   ctx: Run,
@@ -95,6 +95,7 @@ export async function mailVerificationAgain(
 
 /**
  * Consumes the token and makes its user the owner of the address.
+ *
  * @throws INVALID_TOKEN
  */
 export async function verifyAddress(ctx: Run, token: string): Promise<void> {
@@ -112,9 +113,9 @@ export async function verifyAddress(ctx: Run, token: string): Promise<void> {
 }
 
 /**
- * Makes the user, who has proved the address, its owner. A claim is provisional: the first registration reserves the address, but
- * the first user to prove it owns it, and all other claims end (identity §1). False, and nothing is written, when the user claims
- * it no longer, or another user owns it. Call `lockClaimants` first.
+ * Makes the user, who has proved the address, its owner. A claim is provisional: the first registration reserves the
+ * address, but the first user to prove it owns it, and all other claims end (identity §1). Returns false, and writes
+ * nothing, if the user no longer claims the address or another user owns it. Call `lockClaimants` first.
  */
 export async function ownAddress(ctx: Run, userId: string, address: string): Promise<boolean> {
   const { tx, services } = ctx;
@@ -162,7 +163,7 @@ export async function ownAddress(ctx: Run, userId: string, address: string): Pro
     target: { type: 'User', id: userId },
     node: await nodeOfUser(tx, userId),
   });
-  // The address of the registration was a sign-in method already, so only an added address is a change.
+  // The address of the registration was already a sign-in method, so only an added address counts as a change.
   if (!ownClaim.claims) {
     const actor = userAsActor(user);
     await recordMethodChange(ctx, row as UserRow, {
@@ -177,9 +178,9 @@ export async function ownAddress(ctx: Run, userId: string, address: string): Pro
 }
 
 /**
- * Called for a user who has verified an address. Their unverified addresses no longer reserve the address or sign
- * in, and their links end. Otherwise a user could register with the address of another person, verify one of their
- * own, and keep that person out for good.
+ * Called for a user who has verified an address. Their unverified addresses are no longer reserved and can no longer be
+ * used to sign in, and their links end. Otherwise a user could register with the address of another person, verify an
+ * address of their own, and keep that person out for good.
  */
 export async function endUnverifiedClaims({ tx }: Pick<Run, 'tx'>, userId: string): Promise<void> {
   const ended = await tx
@@ -200,12 +201,12 @@ export async function endUnverifiedClaims({ tx }: Pick<Run, 'tx'>, userId: strin
     .where(and(eq(oneTimeTokens.userId, userId), inArray(oneTimeTokens.address, addresses)));
 }
 
-/** Call after `removeClaims`. Users who lost their only method are deleted, with their sessions and keys. */
+/** Call it after `removeClaims`. Users who have lost their only method are deleted, with their sessions and keys. */
 export async function settleLostClaims(ctx: Run, lost: readonly Claim[]): Promise<void> {
   for (const claim of lost) await settleLostClaim(ctx, claim);
 }
 
-/** Makes the oldest remaining method primary, or deletes a user who has none. */
+/** Makes the oldest remaining method primary, or deletes a user without any. */
 async function settleLostClaim(ctx: Run, lost: Claim): Promise<void> {
   const { tx, services } = ctx;
   const { userId } = lost;

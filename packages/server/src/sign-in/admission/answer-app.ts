@@ -14,7 +14,7 @@ import { failurePage } from '../federation/destination.ts';
 import { newVerifier } from '../../providers/github.ts';
 import type { Run } from '../../services.ts';
 
-/** The addresses of the pages of a sign-in to an app, by step. */
+/** The steps of a sign-in to an app, each with its page. */
 export type StepName = ProjectSignIn['step']['name'];
 
 const pages: Record<StepName, string> = {
@@ -27,14 +27,15 @@ const pages: Record<StepName, string> = {
 };
 
 export const pagePath = (step: StepName): string => pages[step];
-/** The forms of the first page other than the one to sign in. */
+/** The address of one of the first page's other forms. */
 export const formPath = (form: 'signUp' | 'reset'): string =>
   `${pages.signIn}?form=${form === 'signUp' ? 'sign-up' : 'reset'}`;
 export const pageOf = ({ appUrl }: Config, step: StepName): string => appUrl + pages[step];
 
 /**
- * The address at which the browser takes the answer to the app. With the response mode `form_post` it is a page of this
- * service, whose form posts the answer, so that no address contains it (OAuth 2.0 Form Post Response Mode).
+ * Returns the address through which the browser takes the authorization response to the app. With the response mode
+ * `form_post` it is a page of this service whose form posts the response, so that no URL contains it (OAuth 2.0 Form
+ * Post Response Mode).
  */
 export async function answerApp(
   ctx: Run,

@@ -28,40 +28,41 @@ import {
 } from '../federation/match-identity.ts';
 
 /**
- * A person who has proved their identity and may sign in to an app (identity §12): a user of its project, or any
- * person if the app allows sign-up. This is decided at sign-in and again at consent. Before consent nothing is
- * written but a second factor that they add, so a person who does not consent leaves no other data.
+ * A person who has proved their identity and may sign in to an app (identity §12): a user of its project, or any person
+ * if the app allows sign-up. This is decided at sign-in and again at consent. Before consent nothing is written except
+ * a second factor that they add, so a person who does not consent leaves no other data.
  *
- * As in `match-identity.ts`, only proof makes a person the owner of an address, and claims of others on it end.
+ * As in `match-identity.ts`, only a proof makes a person the owner of an address, and other users' claims on it end.
  */
 export interface SignInCandidate {
-  /** Null: the user will be created. */
+  /** Null if the user has yet to be created. */
   readonly user: UserRow | null;
   readonly name: string;
   readonly address: string | null;
-  /** The user will join the project with the app's sign-up role. */
+  /** Whether the user will join the project with the app's sign-up role. */
   readonly joins: boolean;
-  /** The account at the provider will be linked to the user. */
+  /** Whether the account at the provider will be linked to the user. */
   readonly links: boolean;
-  /** They come through a connection of an organization, and sign in for it alone; absent: they do not. */
+  /** Set if they sign in through a connection of an organization; they then sign in for that organization only. */
   readonly member?: ConnectedMember;
 }
 
-/** The proof of an account at a provider. */
+/** The proof that a person controls an account at a provider. */
 export const proofOf = (identity: Identity): Proof => ({
   provider: methodOfIdentity(identity).provider,
   identity,
 });
 
-/** The address that the proof shows; null: none, or the proof names the user. */
+/** The address that the proof shows; null if it shows none or names a user instead. */
 export function addressOf(proof: Proof): string | null {
   if ('identity' in proof) return proof.identity.address;
   return proof.provider === 'email' ? proof.address : null;
 }
 
 /**
- * Decides who signs in. Null: the person may not sign in to the app, or has no room for the account at the provider. Only the
- * refusal of an existing user who may not sign in anywhere is recorded. Locks account, address and user until commit.
+ * Decides who signs in. Returns null if the person may not sign in to the app, or cannot link another account. A
+ * refusal is recorded only for an existing user who may not sign in anywhere. Locks account, address and user until
+ * commit.
  */
 export async function resolveCandidate(
   ctx: Run,
@@ -74,11 +75,11 @@ export async function resolveCandidate(
   return null;
 }
 
-/** Whether the user has as many sign-in methods as they may have, so that the account cannot be linked. */
+/** Whether the account cannot be linked, because the user has the maximum number of sign-in methods. */
 export const lacksRoom = async ({ tx }: Run, { user, links }: SignInCandidate): Promise<boolean> =>
   user !== null && links && hasMaximumMethods(tx, user.id);
 
-/** As `resolveCandidate`, also for a user without room for the account. */
+/** Like `resolveCandidate`, but also returns a user who cannot link another account. */
 export async function findCandidate(ctx: Run, app: LiveApp, proof: Proof): Promise<SignInCandidate | null> {
   const identity = 'identity' in proof ? proof.identity : undefined;
   const linked = identity && (await lockLinkedMethod(ctx, identity));
@@ -112,7 +113,7 @@ export async function findCandidate(ctx: Run, app: LiveApp, proof: Proof): Promi
   return { user, name, address, joins, links: identity !== undefined && !linked };
 }
 
-/** People of an organization who come through its own provider sign in for this organization. */
+/** People who come through an organization's own provider sign in for this organization. */
 async function resolveForConnection(
   ctx: Run,
   app: LiveApp,
@@ -138,7 +139,7 @@ async function resolveForConnection(
   return { user, name, address, joins: false, links: !isLinked, member };
 }
 
-/** At this service itself every user may sign in; who is none becomes one, where registration is open. */
+/** Every user may sign in to this service itself. A person without a user becomes one if registration is open. */
 function resolveForService(
   ctx: Run,
   app: LiveApp,
@@ -155,17 +156,17 @@ function resolveForService(
   return { user, name, address, joins: false, links: identity !== undefined && links };
 }
 
-/** Whether people who come from this provider may become users; without a provider they may. */
+/** Whether people from this provider may become users; without a provider they may. */
 const createsUsers = ({ identityProviders }: Services, identity: Identity | undefined): boolean =>
   identity === undefined || identityProviders.at(providerKeyOf(identity), 'app').allowSignUp;
 
-/** The name of a new user, by themselves or by their provider. */
+/** The name of a new user, as stated by themselves or by their provider. */
 export function statedName(proof: Proof): string | null {
   if (proof.provider === 'email') return proof.newUser?.name ?? null;
   return 'identity' in proof ? proof.identity.name : null;
 }
 
-/** Apps of an organization that an operator suspended let no user sign in. */
+/** Whether an operator suspended the organization of the app; no user can then sign in to it. */
 async function isSuspended({ tx, services }: Run, app: LiveApp): Promise<boolean> {
   return (await services.resolver.scopeOf(app.scope, tx))?.isSuspended ?? false;
 }
@@ -182,8 +183,8 @@ async function belongsToProject({ tx }: Run, { owner, tenantId }: LiveApp, user:
 }
 
 /**
- * Admits the result of `resolveCandidate`: creates the user as `newId`, links the account, and joins the project, as
- * far as each is needed. Returns false when that is impossible; the caller must then roll back.
+ * Admits the candidate: creates the user with the id `newId`, links the account, and joins the project, as far as each
+ * is needed. Returns false if that is impossible; the caller must then roll back.
  */
 export async function admitToApp(
   ctx: Run,
@@ -232,14 +233,16 @@ export async function admitToApp(
   const userId = user?.id ?? newId;
   const by = { actor: userAsActor({ id: userId, name }), node };
   if (!role) return false;
-  // A member of the project's organization may have keys in the project before joining it.
+  // A member of the project's organization may have had keys in the project before joining it.
   const endExcessKeys = await watchForExcessKeys(tx, services.builtIns.nouns, app.tenantId);
   const joined = await addProjectUser(ctx, app.tenantId, { userId, roles: [role], by });
   (await endExcessKeys(ctx.invalidate)).forEach(ctx.record);
   return joined;
 }
 
-/** The sign-in method that the proof uses; null: a passkey, which is none, or a former sign-in, which used one. */
+/**
+ * The sign-in method that the proof uses. Null for a passkey, which is not a sign-in method, and for a former sign-in.
+ */
 function methodOf(proof: Proof) {
   if (proof.provider === 'sso' || proof.provider === 'passkey') return null;
   return 'identity' in proof
@@ -247,7 +250,7 @@ function methodOf(proof: Proof) {
     : ({ provider: 'email', providerKey: null, providerId: proof.address } as const);
 }
 
-/** The sign-up role, share-locked so that it cannot be deleted as unassigned before it is assigned. */
+/** The sign-up role, share-locked so that it is not deleted as unassigned before it is assigned. */
 async function signUpRole({ tx }: Run, { signUpRoleId }: LiveApp) {
   if (signUpRoleId === null) return undefined;
   const [role] = await tx

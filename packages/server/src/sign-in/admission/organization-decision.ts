@@ -22,23 +22,23 @@ import type { SignInCandidate } from './app-sign-in.ts';
 type OrganizationDecision =
   | 'denied'
   | 'choose'
-  /** The organization insists on its own identity provider. */
+  /** The organization requires its own identity provider. */
   | { readonly through: LiveConnection }
   | {
       readonly app: LiveApp;
       readonly candidate: SignInCandidate;
-      /** The request with the decision, so that a later step decides the same. */
+      /** The request with the decision, so that later steps decide the same. */
       readonly asked: AppRequest;
     };
 
-/** What the user can choose from. */
+/** The choices that a user has. */
 interface SignInChoices {
   readonly organizations: readonly AppOrganization[];
-  /** They use the project directly, and are not a member of its owner. */
+  /** Whether they use the project directly, without being a member of its owner. */
   readonly withoutOrganization: boolean;
 }
 
-/** The organizations for which the user can sign in to the app. */
+/** The organizations that the user can sign in for. */
 export async function choicesOf(tx: Run['tx'], app: LiveApp, userId: string): Promise<SignInChoices> {
   const organizations = await organizationsOf(tx, app, userId);
   const isMember = organizations.some(({ grantId }) => grantId === null);
@@ -61,8 +61,8 @@ async function usesProjectDirectly(
 }
 
 /**
- * Decides for which organization the candidate signs in (openid §12): the one that the app names or that the user
- * chose; else the only one they have. A user who also uses the project without an organization can choose that too. An
+ * Decides which organization the candidate signs in for (openid §12): the one that the app names or that the user
+ * chose, else the only one they have. A user who also uses the project without an organization can choose that too. An
  * unknown organization and a foreign one give the same result.
  */
 export async function decideOrganization(
@@ -72,7 +72,7 @@ export async function decideOrganization(
   { candidate, proof }: { readonly candidate: SignInCandidate; readonly proof: Proof },
 ): Promise<OrganizationDecision> {
   if (asked.toService) return { app, candidate, asked };
-  // An id or slug; null: the user chose none; undefined: not decided yet.
+  // An id or slug; null if the user chose no organization; undefined if not decided yet.
   const named = asked.organization;
   if (candidate.member) {
     const { organizationId } = candidate.member.connection;
@@ -94,8 +94,8 @@ export async function decideOrganization(
     return organization ? enter(organization) : 'denied';
   }
   const [only] = organizations;
-  // The page offers "no organization" only to people who also use the project directly. Otherwise a member of the owner could
-  // bypass the owner's identity provider.
+  // The page offers "no organization" only to people who also use the project directly. Otherwise a member of the owner
+  // could bypass the owner's identity provider.
   if (named === null && only !== undefined && !withoutOrganization) return 'denied';
   if (named === null || only === undefined) {
     if (candidate.joins && !(app.allowSignUp && app.signUpRoleId !== null)) return 'denied';
@@ -119,7 +119,8 @@ const forOrganization = (
 
 /**
  * Gives a member without a role in the slice the default role of the grant. Returns false if they cannot get it: the
- * membership or the grant ended meanwhile, the role was taken out of the grant, or the grant allows no more users.
+ * membership or the grant has ended in the meantime, the role was removed from the grant, or the grant allows no more
+ * users.
  */
 export async function admitToSlice(
   ctx: Run,
@@ -129,7 +130,7 @@ export async function admitToSlice(
   const { sliceId, organization } = app;
   if (sliceId === null || organization === null) return true;
   const { tx } = ctx;
-  // Orders sign-ins of the customer, so that none exceeds the number of users.
+  // Serializes sign-ins of the customer, so that together they do not exceed the number of users.
   await tx.select({ id: nodes.id }).from(nodes).where(eq(nodes.id, sliceId)).for('no key update');
   const current = (await organizationsOf(tx, app, userId)).find(({ id }) => id === organization.id);
   if (!current || current.hasRole) return current !== undefined;

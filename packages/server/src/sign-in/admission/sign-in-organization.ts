@@ -1,26 +1,32 @@
+/*
+ * Sign-in for an organization (openid §12): a user signs in to an app for the organization that owns its project, or
+ * for a customer with an active grant of it, if they are a member there. Users do not learn about organizations in
+ * which they are not members.
+ */
+
 import { sql, type SQL } from 'drizzle-orm';
 import { z } from 'zod';
 import { rowsOf } from '../../db/statements/rows.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { LiveApp } from '../../apps/access/app.ts';
 
-/**
- * Sign-in for an organization (openid §12): a user signs in to an app for the organization that owns its project, or for a
- * customer with an active grant of it, if they are a member there. Users learn of no organization in which they are not members.
- */
+/** An organization that a user can sign in for. */
 export interface AppOrganization {
   readonly id: string;
   readonly name: string;
   readonly slug: string;
-  /** The grant with its slice of the project; null: the organization owns the project. */
+  /** The project grant, whose id is that of the slice; null if the organization owns the project. */
   readonly grantId: string | null;
-  /** True for the owner of the project. For a customer: whether the member has a role there. */
+  /** True for the owner of the project. For a customer: whether the member has a role in the slice. */
   readonly hasRole: boolean;
-  /** The role that a member without one gets by signing in; null: none, so they cannot sign in for the customer. */
+  /**
+   * The role that a member without a role gets by signing in. Null if there is none, so that they cannot sign in for
+   * the customer.
+   */
   readonly defaultRoleId: string | null;
 }
 
-/** How an app names the organization, at the authorization endpoint and for a device. */
+/** How an app names the organization at the authorization endpoint and for a device. */
 export const organizationParameter = z
   .string()
   .max(255)
@@ -37,8 +43,8 @@ interface Row extends AppOrganization {
 }
 
 /**
- * The organizations for which the user may sign in to the app now, by name. It asks only for organizations of the user, so
- * neither its answer nor its time depends on any other organization.
+ * The organizations that the user may now sign in for, by name. Queries only organizations of the user, so neither the
+ * result nor the time depends on any other organization.
  */
 export const organizationsOf = (db: Executor, app: AppPosition, userId: string): Promise<AppOrganization[]> =>
   readOrganizations(
@@ -48,7 +54,9 @@ export const organizationsOf = (db: Executor, app: AppPosition, userId: string):
     sql`o.id in (select m.tenant_id from organization_members m where m.user_id = ${userId}::uuid)`,
   );
 
-/** The organization, for a person who is a member of it, or becomes one by signing in (null: they are not a user yet). */
+/**
+ * The organization, if the user is a member, or will become one by signing in (`userId` null: there is no user yet).
+ */
 export async function organizationOfMember(
   db: Executor,
   app: AppPosition,
@@ -86,7 +94,9 @@ async function readOrganizations(
     .map(({ hasSpace: _, ...organization }) => organization);
 }
 
-/** The app as it is for this organization: scope, node and claims of its tokens are those of the organization. */
+/**
+ * Puts the app into the scope of this organization: scope, node and claims of its tokens are then the organization's.
+ */
 export const appFor = (app: LiveApp, { id, name, grantId }: AppOrganization): LiveApp => ({
   ...app,
   scope: grantId === null ? app.scope : { tenant: 'organizationProject', id: `${id}:${app.tenantId}` },
@@ -95,8 +105,8 @@ export const appFor = (app: LiveApp, { id, name, grantId }: AppOrganization): Li
 });
 
 /**
- * The app for the organization of a session or code; null: signed in for none. Undefined when the user can no longer use
- * it for that organization.
+ * The app in the scope of the organization that a session or code is for; the unchanged app if it is for none.
+ * Undefined if the user can no longer use the app for that organization.
  */
 export async function appForMember(
   db: Executor,

@@ -13,7 +13,7 @@ import {
 import { beginning, providerAnswer } from '../federation/provider-input.ts';
 
 /*
- * Operations to sign in through another provider (identity §8). Browsers navigate to these URLs, so they respond with
+ * Operations to sign in through a provider (identity §8). Browsers navigate to these URLs, so they respond with
  * redirects. The session is in the cookie, because URLs end up in histories and logs: no URL contains a token.
  */
 

@@ -18,8 +18,9 @@ import { firstUserTokens } from '../../schema/operators/first-user-token.ts';
 import { firstUserTokenState, lockUsers } from './first-user-token.ts';
 
 /**
- * The first user of an installation (identity §1). The token is printed where only an operator reads it, so it proves
- * that its holder runs the service: their address counts as verified, and the registration mode does not matter.
+ * Creates the first user of an installation (identity §1). The token is printed where only an operator can read it, so
+ * it proves that its holder runs the service. So their address counts as verified, and the registration mode does not
+ * matter.
  */
 export const createFirstUser = mutation({
   rest: 'POST /auth/first-user',
@@ -47,14 +48,15 @@ export const createFirstUser = mutation({
   status: 201,
   emits: 'user.created',
   codes: ['INVALID_TOKEN', 'CONFLICT'],
-  // By token, so that strangers behind the same proxy cannot use up the attempts of the holder.
+  // Limited by token, so that strangers behind the same proxy cannot use up the holder's attempts.
   limit: {
     class: 'auth',
     key: ({ token }, { network }) => `createFirstUser ${hashOneTimeToken(token)} ${network}`,
   },
   prepare: async ({ tx, services, input }) => {
     const { email: address, name, type, locale = null } = input;
-    // Before the password is checked and hashed: a caller without a token learns nothing and costs no hash.
+    // Checked before the password is checked and hashed, so that a caller without a token learns nothing and costs no
+    // hash.
     await assertMayCreate(tx, services, input.token);
     assertReachable(services, address, 'email');
     await assertPassword(services, input.password, { addresses: [address], name }, 'password');
@@ -71,12 +73,12 @@ export const createFirstUser = mutation({
     const { tx, services, prepared, input } = ctx;
     await lockUsers(tx);
     await assertMayCreate(tx, services, input.token);
-    // Those of other processes too: there is no second first user.
+    // Deletes the tokens of other processes too, because there is no second first user.
     await tx.delete(firstUserTokens);
     const user = await createUser(ctx, prepared, null);
-    // Without users there are no sign-in methods that could hold the address.
+    // Without users there are no sign-in methods that could use the address.
     if (!user) throw taken();
-    // In production the link makes no operator: only OPERATORS names them.
+    // In production the link does not make the user an operator: only OPERATORS does.
     const { operators } = services.config;
     if (operators.acceptsFirstUser) {
       const roleId = INSTALLATION_OPERATOR;
@@ -94,7 +96,8 @@ const taken = () =>
   });
 
 /**
- * The token is checked first, so that only its holder learns whether there are users.
+ * Checks the token first, so that only its holder learns whether there are users.
+ *
  * @throws INVALID_TOKEN, CONFLICT
  */
 async function assertMayCreate(db: Executor, services: Services, token: string): Promise<void> {

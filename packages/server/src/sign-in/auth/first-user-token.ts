@@ -8,15 +8,13 @@ import { firstUserTokens } from '../../schema/operators/first-user-token.ts';
 
 const VALID_MS = 3_600_000;
 
-/** Whether the database has a user, deleted ones included. */
+/** Whether the database has a user, including deleted users. */
 async function hasUsers(db: Executor): Promise<boolean> {
   const rows = await db.select({ id: users.id }).from(users).limit(1);
   return rows.length > 0;
 }
 
-/**
- * Replaces the token of this process. Returns null, and removes all tokens, when the database has a user already.
- */
+/** Replaces the token of this process. If the database already has a user, removes all tokens and returns null. */
 export async function issueFirstUserToken(
   { clock }: { readonly clock: Clock },
   pool: Executor,
@@ -38,8 +36,8 @@ export async function issueFirstUserToken(
 }
 
 /**
- * What a token may do now. Read in one statement: between two, the first user may be created, and the token would look
- * valid beside a user.
+ * The state of a token, read in one statement. Between two statements the first user could be created, and the token
+ * would look valid although there is a user.
  */
 export async function firstUserTokenState(
   db: Executor,
@@ -59,8 +57,8 @@ export async function firstUserTokenState(
 }
 
 /**
- * Lets no other transaction add a user, or use a token, until the end of this one, and waits for those that are about to.
- * What is read afterwards therefore still holds at the commit. Only the holder of a token gets as far as this.
+ * Prevents all other transactions from adding a user or using a token until this one ends, and waits for those that are
+ * about to. So whatever is read afterwards still holds at the commit. Only the holder of a token gets this far.
  */
 export const lockUsers = (tx: Executor): PromiseLike<unknown> =>
   tx.execute(sql`lock table ${users} in share row exclusive mode`);

@@ -10,9 +10,11 @@ import { isPending } from '../../sessions/session-limit.ts';
 import { endSessions, liveSessions } from '../../sessions/live-sessions.ts';
 
 /**
- * Ends the sessions whose access token, refresh token or cookie the caller presents, or all sessions of their users. The
- * cookie counts only from an allowed origin; if it is the only credential, another origin is refused. A session that
- * waits for its second factor can end only itself: a thief who has only the password must not sign the user out.
+ * Ends the sessions whose access token, refresh token or cookie the caller presents, or all sessions of their users.
+ * The cookie counts only from an allowed origin; if it is the only credential, another origin is refused. A session
+ * with a pending second factor can end only itself, because a thief who has only the password must not sign the user
+ * out.
+ *
  * @returns how many sessions ended
  * @throws ORIGIN_NOT_ALLOWED
  */
@@ -49,7 +51,7 @@ export async function endPresentedSessions(
   let ended = 0;
   for (const userId of [...new Set(presented.map((session) => session.userId))].sort()) {
     const ofUser = presented.filter((session) => session.userId === userId);
-    // An app's token can end only the app's session.
+    // An app's token can end only the app's own session.
     const all = input.allSessions && ofUser.some(({ mayEndAll }) => mayEndAll);
     const onlyPresented = inArray(
       sessions.id,

@@ -31,16 +31,22 @@ import {
 
 /* Operations to sign in and out with an address and a password, and to verify the address (identity §1–§5). */
 
-/** Only `email`: other providers sign in through the server-side code exchange, which proves the identity. */
+/** Accepts only `email`: other providers sign in through the server-side code exchange, which proves the identity. */
 const emailProvider = Provider.refine((provider) => provider === 'email', {
   params: { code: 'not_allowed' },
 });
 
-/** One rate-limit bucket per operation, account and network: it limits an attacker, but not the user on another network. */
+/**
+ * One rate-limit bucket per operation, account and network, which limits an attacker but not the user on another
+ * network.
+ */
 const accountBucket = (operation: string, account: string, { network }: Call): string =>
   `${operation} ${canonicalAddress(account) ?? account.trim().toLowerCase()} ${network}`;
 
-/** Equal for an unknown address, a wrong password and a locked user, so that it does not tell which addresses exist. */
+/**
+ * The same text for an unknown address, a wrong password and a locked user, so that it does not reveal which addresses
+ * exist.
+ */
 const wrongCredentials =
   'The address or the password is wrong. After many wrong attempts, wait a while or reset the password.';
 

@@ -15,9 +15,9 @@ import { otherSignIns, removeUnproven } from '../passwords/remaining-sign-ins.ts
 import { mailResetLinkTo } from '../passwords/reset-link.ts';
 
 /**
- * Mails a reset link to an active user's verified address. An unverified address of a registration gets its verification
- * link, after which the user can reset the password: it may belong to another person, who must not get into the account.
- * Any other address gets no mail.
+ * Mails a reset link to an active user's verified address. An unverified address of a registration gets its
+ * verification link instead, because it may belong to another person, who must not get into the account; once it is
+ * verified, the user can reset the password. Any other address gets no mail.
  */
 export async function mailResetLink(ctx: Run, typedAddress: string): Promise<void> {
   const { tx } = ctx;
@@ -49,7 +49,7 @@ const matchesToken = (token: string, { clock }: Services) =>
     gt(oneTimeTokens.expiresAt, clock.now()),
   );
 
-/** The active user to whose verified address the link was mailed, unless the address belongs to another user by now. */
+/** The active user to whose verified address the link was mailed, unless the address now belongs to another user. */
 async function userOfVerifiedAddress(
   db: Executor,
   { userId, address }: { readonly userId: string; readonly address: string },
@@ -60,8 +60,10 @@ async function userOfVerifiedAddress(
 }
 
 /**
- * Checks the token, then the password, then hashes it: a caller without a valid token costs no hash, and a refused
- * password does not use up the link. @throws INVALID_TOKEN, VALIDATION_ERROR
+ * Checks the token, then the password, then hashes it. So a caller without a valid token costs no hash, and a refused
+ * password does not use up the link.
+ *
+ * @throws INVALID_TOKEN, VALIDATION_ERROR
  */
 export async function prepareReset(
   db: Executor,
@@ -77,9 +79,10 @@ export async function prepareReset(
 }
 
 /**
- * Uses up the token and replaces the password; ends all sessions, the lockout and the unproven addresses of the user, and
- * mails what else can still sign in. It starts no session, verifies no address and removes no second factor (identity §5).
- * Of concurrent requests with one token, one succeeds.
+ * Uses up the token and replaces the password. Ends all sessions, the lockout and the unproved addresses of the user,
+ * and mails the user a list of what can still sign in. Starts no session, verifies no address and removes no second
+ * factor (identity §5). Of concurrent requests with one token, one succeeds.
+ *
  * @throws INVALID_TOKEN
  */
 export async function applyReset(

@@ -18,7 +18,9 @@ import {
 } from '../../sessions/refresh-rotation.ts';
 import { accessTokenSeconds, refreshKeys, setCookie, signAccessToken } from '../../sessions/sign-in.ts';
 
-/** The tokens that a browser or command line presents to refresh its session; sessions/refresh-rotation.ts rotates them. */
+/**
+ * The tokens that a browser or command line presents to refresh its session; sessions/refresh-rotation.ts rotates them.
+ */
 interface PresentedTokens {
   readonly accessToken: string | null;
   readonly refreshToken: string;
@@ -30,7 +32,8 @@ interface TokenInput {
 }
 
 /**
- * The tokens that identify the session: those of the body, else the cookie, which needs an allowed origin.
+ * Returns the tokens that identify the session: those in the body, else the cookie, which requires an allowed origin.
+ *
  * @throws UNAUTHENTICATED, ORIGIN_NOT_ALLOWED, VALIDATION_ERROR
  */
 export function presentedTokens(input: TokenInput, call: Call): PresentedTokens {
@@ -58,7 +61,7 @@ export function presentedTokens(input: TokenInput, call: Call): PresentedTokens 
 
 /**
  * The rate-limit bucket of an attempt: the session of an authentic token, else the network. Session ids are in events
- * and tokens, so a caller who only knows one must not be able to use up its limit.
+ * and tokens, so a caller who only knows an id must not be able to use up the session's limit.
  */
 export function refreshBucket(
   services: Services,
@@ -71,10 +74,10 @@ export function refreshBucket(
   return sessionId !== undefined && isAuthentic(refreshKeys(services), token) ? sessionId : network;
 }
 
-/** What `refresh` needs, prepared before its transaction opens. */
+/** Everything that `refresh` needs, prepared before its transaction opens. */
 interface PreparedRefresh {
   readonly shown: PresentedToken;
-  /** Null for a token that is neither the newest nor its predecessor: its holder gets no token. */
+  /** Null if the token is neither the newest nor its predecessor; its holder then gets no token. */
   readonly accessToken: string | null;
 }
 
@@ -98,16 +101,18 @@ export async function prepareRefresh(
   return { shown, accessToken: isAccepted ? await signAccessToken(services, facts) : null };
 }
 
-/** App sessions are refreshed at the token endpoint of the project sign-in, under the app's own rules. */
+/**
+ * Whether the session is refreshed here. App sessions are refreshed at the token endpoint, under the app's own rules.
+ */
 const isRefreshedHere = ({ session }: Family): boolean => session.kind !== 'projectApp';
 
-/** Rotates the token, answers a retry with the same successor, or ends the session of a token that was copied. */
+/** Rotates the token, responds to a retry with the same successor, or ends the session if its token was copied. */
 export async function refresh(ctx: Run, { shown, accessToken }: PreparedRefresh) {
   const { tx, services, call } = ctx;
   const rotated = await rotate(ctx, shown);
   if (rotated === 'copied') {
     ctx.record(reuseDetected(shown, 'UNAUTHENTICATED'));
-    // The session has ended, for the thief and for the user alike.
+    // The session has now ended both for the thief and for the user.
     return refuse(await unauthenticated(tx, services, call));
   }
   if (rotated === null || accessToken === null) throw await unauthenticated(tx, services, call);
@@ -139,7 +144,7 @@ async function isTokenOfSession(
   return verified.claims.jti === sessionId;
 }
 
-/** The 401 of a refresh. It clears the cookie only if the cookie's session has ended. */
+/** The 401 error of a refresh. Clears the cookie only if the cookie's session has ended. */
 async function unauthenticated(db: Executor, services: Services, call: Call): Promise<DoorwardError> {
   if (call.refreshCookie !== null) {
     const cookieToken = parseRefreshToken(call.refreshCookie);

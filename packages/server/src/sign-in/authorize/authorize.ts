@@ -24,12 +24,12 @@ import { continueSession } from './continue-session.ts';
 import { parsePrompt, promptValuesOf, promptValues } from '../sso/prompt.ts';
 
 /*
- * The authorization endpoint (RFC 6749 §4.1.1). Until the redirect URI is known to belong to the client, errors appear on a
- * page of this service and the browser is not redirected. After that, errors go to the app.
+ * The authorization endpoint (RFC 6749 §4.1.1). Until it is known that the redirect URI belongs to the client, errors
+ * appear on a page of this service and the browser is not redirected. After that, errors go to the app.
  */
 
 /**
- * The parameters as sent, because errors in them go to the app. An empty parameter counts as absent (RFC 6749 §3.1).
+ * The parameters as sent, because errors in them go to the app. An empty parameter counts as missing (RFC 6749 §3.1).
  */
 interface AuthorizationParameters {
   readonly client_id: string;
@@ -55,10 +55,13 @@ interface AuthorizationParameters {
   readonly resource?: string | readonly string[] | undefined;
 }
 
-/** The id of the user of the `id_token_hint`; null without one, undefined for one that this issuer did not make for the app. */
+/**
+ * The user id in the `id_token_hint`; null without a hint, undefined for a hint that this issuer did not create for the
+ * app.
+ */
 type Hint = string | null | undefined;
 
-/** Verifies a signature, so call it in `prepare`, outside of the transaction. */
+/** Reads the hint. Verifies a signature, so call it in `prepare`, outside the transaction. */
 export async function prepareHint(
   db: Executor,
   services: Services,
@@ -73,7 +76,7 @@ export async function prepareHint(
 const statePattern = /^[ -~]{1,2048}$/;
 const challengePattern = /^[A-Za-z0-9._~-]{43,128}$/;
 
-/** An error in the request, which the app receives. */
+/** An error in the request, which is sent to the app. */
 class RequestError {
   readonly error: AppError;
   /** A fixed English text that names the parameter. */
@@ -85,7 +88,7 @@ class RequestError {
   }
 }
 
-/** Stores the flow and redirects the browser to its next page. @throws VALIDATION_ERROR, INVALID_REDIRECT_URI */
+/** Stores the flow, and redirects the browser to its next page. @throws VALIDATION_ERROR, INVALID_REDIRECT_URI */
 export async function begin(ctx: Run, request: AuthorizationParameters, hint: Hint): Promise<BareReply> {
   const { config } = ctx.services;
   const app = await requestingApp(ctx.tx, request);
@@ -108,19 +111,19 @@ export async function begin(ctx: Run, request: AuthorizationParameters, hint: Hi
   const next = await continueSession(ctx, app, signIn, parsePrompt(request));
   if (typeof next === 'string') return redirect(next);
   ctx.unchanged();
-  // A silent sign-in may redirect without a page (RFC 9700 §4.11.2): with a page it would not be silent.
+  // A silent sign-in may redirect without a page (RFC 9700 §4.11.2), because with a page it would not be silent.
   if (next !== null) return redirect(await answerApp(ctx, app, authorization, next));
   await storeStep(ctx, signIn, { name: 'signIn' });
   return redirect(pageOfProvider(config, request.provider) ?? pageOf(config, 'signIn'));
 }
 
-/** Where a sign-in through the provider begins that the app chose; undefined for a way to sign in on our own pages. */
+/** Where a sign-in starts through the provider that the app chose; undefined for a method on our own pages. */
 function pageOfProvider({ appUrl }: Config, provider: string | undefined): string | undefined {
   if (!provider || ['email', 'password', 'passkey'].includes(provider)) return undefined;
   return `${appUrl}/api/auth/project/${provider === 'github' ? 'github' : `providers/${provider}`}`;
 }
 
-/** Where and how the app gets an error in a request that cannot be read further. */
+/** Where and how the app gets an error in a request that cannot be parsed further. */
 const addresseeOf = (app: LiveApp, request: AuthorizationParameters): AppRequest => ({
   appId: app.id,
   redirectUri: request.redirect_uri,
@@ -131,9 +134,9 @@ const addresseeOf = (app: LiveApp, request: AuthorizationParameters): AppRequest
 });
 
 /**
- * Whether an error may redirect the browser without asking the user, who has not signed in yet. With an invalid request,
- * the owner of an app could use this service as an open redirector (RFC 9700 §4.11.2). So a page asks the user first,
- * unless the address belongs to the operator or to an app on the user's machine.
+ * Whether an error may redirect the browser without asking the user, who has not signed in yet. With an invalid
+ * request, the owner of an app could use this service as an open redirector (RFC 9700 §4.11.2). So a page asks the user
+ * first, unless the address belongs to the operator or to an app on the user's machine.
  */
 function isTrusted({ security }: Config, redirectUri: string): boolean {
   const { protocol, hostname, origin } = new URL(redirectUri);
@@ -163,8 +166,8 @@ export const unknownRedirect = (
 ) => fail('INVALID_REDIRECT_URI', { details: [{ path, code: 'not_allowed' }], fix });
 
 /**
- * An error names a parameter only if its name matches this pattern. Any other name may be arbitrary text of the caller,
- * which no answer repeats.
+ * An error names a parameter only if its name matches this pattern. Any other name may be arbitrary text from the
+ * caller, which no response repeats.
  */
 const parameterPattern = /^[a-z_]{1,32}$/;
 
@@ -175,8 +178,8 @@ function repetitionError([repeated]: readonly string[]): RequestError | undefine
 }
 
 /**
- * Null: the app sent no state, and needs none because PKCE is required. Undefined: the state is malformed and cannot be
- * sent back.
+ * The app's state. Null if the app sent none, which is fine because PKCE is required. Undefined if it is malformed and
+ * so cannot be sent back.
  */
 function stateOf({ state }: AuthorizationParameters): string | null | undefined {
   if (!state) return null;
@@ -202,7 +205,7 @@ function parseParameters(
   if (!challenge || !challengePattern.test(challenge)) {
     return new RequestError('invalid_request', 'code_challenge must be 43 to 128 unreserved characters');
   }
-  // An absent method means `plain` (RFC 7636 §4.3), with which the challenge itself is the secret.
+  // A missing method means `plain` (RFC 7636 §4.3), with which the challenge itself is the secret.
   if (request.code_challenge_method !== 'S256') {
     return new RequestError('invalid_request', 'code_challenge_method must be S256');
   }
@@ -239,11 +242,11 @@ function parseParameters(
   };
 }
 
-/** A hint that looks like an address; any other is ignored. */
+/** Returns a hint that looks like an address; undefined for any other. */
 export const loginHintOf = (sent: string | undefined): string | undefined =>
   /^[^\s@]{1,64}@[^\s@]{1,189}$/.exec(sent ?? '')?.[0];
 
-/** What is wrong with the parameters of OpenID Connect. */
+/** Finds an error in the parameters of OpenID Connect. */
 function openidFault(request: AuthorizationParameters, hint: Hint): RequestError | undefined {
   for (const name of ['request', 'request_uri', 'registration'] as const) {
     if (request[name]) return new RequestError(`${name}_not_supported`, `${name} is not supported`);
@@ -270,7 +273,7 @@ function openidFault(request: AuthorizationParameters, hint: Hint): RequestError
   return undefined;
 }
 
-/** The permissions that are requested; an app that is not restricted cannot name any, so it requests all. */
+/** The requested permissions. An unrestricted app cannot name any, so it requests all. */
 export const permissionsOf = (
   app: Pick<LiveApp, 'scopes'>,
   named: readonly string[] | null,

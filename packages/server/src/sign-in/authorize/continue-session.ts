@@ -41,8 +41,8 @@ const refusals: Record<'denied' | 'organization' | 'connection' | 'joining' | 'c
 };
 
 /**
- * Continues with the user who is signed in to another app of the project in this browser (openid §8): back to the app, or to
- * the page of what is still missing. Null: the user has to sign in.
+ * Continues with the user who is signed in to another app of the project in this browser (openid §8). Returns the
+ * address of the app, or of the page for the step that is still missing; null if the user has to sign in.
  */
 export async function continueSession(
   ctx: Run,
@@ -57,8 +57,8 @@ export async function continueSession(
   const session = await findSsoSession(tx, services, call.ssoCookie, app.tenantId);
   if (!session || !isRecent(session, prompt, services.clock.now())) return otherwise;
   if (!(await isTrusted(ctx, app, session))) return otherwise;
-  // Before `login_hint` and `id_token_hint` are compared: an app without consent learns that a user is signed in, and
-  // cannot find out who by guessing.
+  // Checked before `login_hint` and `id_token_hint` are compared: an app without consent learns that a user is signed
+  // in, but cannot find out who by guessing.
   if (isSilent && !(await mayLearnUser(tx, app, state.asked, session.userId))) return refusals.consent;
   const asked = answerable(session, state.asked);
   if (!asked) return otherwise;
@@ -82,8 +82,8 @@ export async function continueSession(
 }
 
 /**
- * The request, as far as the session can answer it: one for which the provider of an organization vouched is for this organization
- * alone. Undefined: the app asks for another one.
+ * The request, narrowed to what the session can answer: a session bound to an organization can answer only for that
+ * organization. Undefined if the app requests another organization.
  */
 function answerable({ organizationId }: SessionRow, asked: AppRequest): AppRequest | undefined {
   if (organizationId === null) return asked;
@@ -91,7 +91,9 @@ function answerable({ organizationId }: SessionRow, asked: AppRequest): AppReque
   return isOther ? undefined : { ...asked, organization: organizationId };
 }
 
-/** Whether the app offers the way in which the user signed in: one that it does not offer, it does not trust either. */
+/**
+ * Whether the app offers the sign-in method that the user used. An app does not trust a method that it does not offer.
+ */
 async function isTrusted({ tx, services }: Run, app: LiveApp, session: SessionRow): Promise<boolean> {
   const connectionId = connectionOfSession(session);
   if (connectionId !== undefined) return (await connectionById(tx, app, connectionId)) !== undefined;
@@ -104,14 +106,14 @@ async function isTrusted({ tx, services }: Run, app: LiveApp, session: SessionRo
 
 function wayOf(amr: readonly string[]): 'password' | 'passkey' | 'email' {
   if (amr.includes('pwd')) return 'password';
-  // After another way, the passkey was the second factor.
+  // If the session began with another method, the passkey was only the second factor.
   return amr.includes('pop') && !amr.includes('mail') ? 'passkey' : 'email';
 }
 
 const isRecent = ({ authenticatedAt }: SessionRow, { maxAgeSeconds }: Prompt, now: Date): boolean =>
   maxAgeSeconds === null || now.getTime() - authenticatedAt.getTime() <= maxAgeSeconds * 1000;
 
-/** Whether the request expects this user, by an id_token or an address. */
+/** Whether the request expects this user, according to its id_token hint or address. */
 function isExpected({ user }: SignInCandidate, { expectedUserId, loginHint }: AppRequest): boolean {
   if (expectedUserId !== undefined && user?.id !== expectedUserId) return false;
   return loginHint === undefined || canonicalAddress(loginHint) === user?.email;

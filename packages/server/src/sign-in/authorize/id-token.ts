@@ -6,7 +6,8 @@ import { issuerOf, type LiveApp } from '../../apps/access/app.ts';
 
 /*
  * ID tokens (OpenID Connect Core §2, openid §2) tell an app who signed in. They have the client id as audience, and
- * neither `type` nor `jti`, which every verifier of access tokens requires; so neither passes as the other.
+ * neither `type` nor `jti`, which every verifier of access tokens requires, so neither kind of token passes as the
+ * other.
  */
 
 interface IdTokenInput {
@@ -14,22 +15,22 @@ interface IdTokenInput {
   readonly userId: string;
   readonly acr: 'aal1' | 'aal2';
   readonly amr: readonly string[];
-  /** Seconds. */
+  /** Seconds since 1970. */
   readonly authTime: number;
   readonly iat: number;
   readonly exp: number;
   readonly accessToken: string;
-  /** Null if the request had none, and after a refresh (OpenID Connect Core §12.2). */
+  /** Null if the request had no nonce, and after a refresh (OpenID Connect Core §12.2). */
   readonly nonce: string | null;
-  /** Claims of user info; none unless the app has `idTokenClaims`. */
+  /** User info claims; empty unless the app has `idTokenClaims`. */
   readonly claimed: Readonly<Record<string, unknown>>;
 }
 
-/** For which organization the user signed in (openid §12), in access tokens and id_tokens. */
+/** The claims in access tokens and id_tokens about the organization that the user signed in for (openid §12). */
 export const organizationClaims = ({ organization }: Pick<LiveApp, 'organization'>) =>
   organization && { org_id: organization.id, org_name: organization.name };
 
-/** Signing is slow: call it outside of a transaction. */
+/** Signs an id_token. Signing is slow, so call it outside a transaction. */
 export const signIdToken = ({ keyring }: Services, app: LiveApp, input: IdTokenInput): Promise<string> =>
   keyring.signDocument(app.tenantId, 'JWT', {
     ...input.claimed,
@@ -50,15 +51,15 @@ export const signIdToken = ({ keyring }: Services, app: LiveApp, input: IdTokenI
 const accessTokenHash = (accessToken: string): string =>
   createHash('sha256').update(accessToken, 'ascii').digest().subarray(0, 16).toString('base64url');
 
-/** What an id_token says about the session for which it was made. */
+/** The session that an id_token was created for. */
 export interface IdTokenHint {
   readonly userId: string;
   readonly sessionId: string;
 }
 
 /**
- * Reads an id_token that this issuer made for this app, expired or not (OpenID Connect Core §3.1.2.1). Undefined for anything
- * else. A hint proves only what was said before: it signs no user in.
+ * Reads an id_token that this issuer created for this app, expired or not (OpenID Connect Core §3.1.2.1); undefined for
+ * anything else. A hint only repeats an earlier sign-in: it does not sign a user in.
  */
 export async function readIdTokenHint(
   { keyring, config }: Services,

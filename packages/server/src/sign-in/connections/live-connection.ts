@@ -6,7 +6,7 @@ import type { LiveApp } from '../../apps/access/app.ts';
 import type { ConnectedProvider } from '../../providers/connections.ts';
 
 /**
- * An active connection of an organization that is not suspended, through which people may sign in to an app. The app is in a
+ * An active connection, through which people may sign in to an app; its organization is not suspended. The app is in a
  * project of the organization, or in a project that is granted to it (`takesConnections`).
  */
 export interface LiveConnection extends ConnectedProvider {
@@ -25,7 +25,7 @@ export const connectionById = (
   id: string,
 ): Promise<LiveConnection | undefined> => liveConnection(db, app, sql`c.id = ${id}::uuid`);
 
-/** The connection to which a verified domain leads. Domains below it do not count. */
+/** The connection for the verified domain of the address. Subdomains do not count. */
 export const connectionOfAddress = (
   db: Executor,
   app: AppPosition,
@@ -39,7 +39,7 @@ export const connectionOfAddress = (
       where d.domain = ${domainOf(address)})`,
   );
 
-/** Whether the provider may say whose address this is. */
+/** Whether the provider may vouch for this address. */
 export async function vouchesFor(
   db: Executor,
   { id }: Pick<LiveConnection, 'id'>,
@@ -53,7 +53,7 @@ export async function vouchesFor(
   return row?.vouches ?? false;
 }
 
-/** The connection on which the organization insists for this user, who has a verified address in one of its domains. */
+/** The connection that the organization requires for this user, who has a verified address in one of its domains. */
 export const requiredConnection = (
   db: Executor,
   app: AppPosition,
@@ -68,7 +68,7 @@ export const requiredConnection = (
       where ${isDomainOf('c')})`,
   );
 
-/** Whether any connection counts for the app, so that its page asks for the address first. */
+/** Whether the app has any connection, so that its page asks for the address first. */
 export async function hasConnections(db: Executor, app: AppPosition): Promise<boolean> {
   return (await liveConnection(db, app, sql`true`)) !== undefined;
 }
@@ -84,7 +84,7 @@ async function liveConnection(
   const counts =
     app.takesConnections === 'all'
       ? sql`true`
-      : // Begins with the organizations that count, so that PostgreSQL does not read every connection.
+      : // Begins with the relevant organizations, so that PostgreSQL does not read every connection.
         sql`c.tenant_id in (select ${app.owner.id}::uuid union all select g.organization_id from project_grants g
           where g.tenant_id = ${app.tenantId}::uuid and g.status = 'active' and g.deleted_at is null)`;
   const [row] = await rowsOf<LiveConnection>(

@@ -13,17 +13,17 @@ import { organizationConnections } from '../../schema/tenants/organization-conne
 import { roles } from '../../schema/rights/role.ts';
 import { connectionById, vouchesFor, type LiveConnection } from './live-connection.ts';
 
-/** What a sign-in through a connection does besides proving who a person is. */
+/** Effects of a sign-in through a connection, apart from proving who a person is. */
 export interface ConnectedMember {
   readonly connection: LiveConnection;
-  /** They will become a member of the organization, with its default role. */
+  /** Whether they will become a member of the organization, with its default role. */
   readonly joins: boolean;
 }
 
 /**
- * The sign-in as a member, or undefined if the connection does not let the person in: the provider vouches only for addresses in
- * its verified domains, people who are not members join only where `justInTime` is on, and a user who existed before has proved
- * the address once.
+ * The sign-in as a member; undefined if the connection does not admit the person. The provider vouches only for
+ * addresses in its verified domains, people who are not members join only if `justInTime` is on, and an existing user
+ * must have proved the address once.
  */
 export async function connectedMember(
   ctx: Run,
@@ -48,7 +48,7 @@ async function isMember({ tx }: Run, organizationId: string, userId: string): Pr
   return row !== undefined;
 }
 
-/** Makes the user a member, if they are none. Returns false when the default role is gone. */
+/** Makes the user a member if they are not one yet. Returns false if the default role no longer exists. */
 export async function admitMember(
   ctx: Run,
   { connection, joins }: ConnectedMember,
@@ -78,7 +78,10 @@ export async function admitMember(
 
 const USE_MS = 60_000;
 
-/** Once a minute, so that sign-ins of an organization do not wait for each other. The first one proves the connection. */
+/**
+ * Records the use of the connection, at most once a minute, so that sign-ins of an organization do not wait for each
+ * other. The first use proves that the connection works.
+ */
 async function noteUse({ tx, services }: Run, { id }: LiveConnection): Promise<void> {
   const now = services.clock.now();
   const { lastUsedAt, provedAt } = organizationConnections;

@@ -3,7 +3,10 @@ import { isDomainOf, isEnforced } from '../../access/credentials/company-address
 import { rowsOf } from '../../db/statements/rows.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 
-/** The name of an organization of the user that requires its provider for addresses of this domain. */
+/**
+ * The name of an organization of the user that requires its provider for addresses in this domain; undefined if there
+ * is none.
+ */
 export async function organizationRequiringProvider(
   db: Executor,
   userId: string,

@@ -7,8 +7,8 @@ import type { IdentifiedPerson } from '../flow/flow-data.ts';
 export const devicePage = (appUrl: string): string => `${appUrl}/device`;
 
 /**
- * The decision of the user about a device. Each device gets one: the first. It ends nothing that the browser has, and the
- * browser gets no code: only the device with the device code gets tokens.
+ * SQL condition for a device that the user can still decide about. Each device gets one decision, the first. It does
+ * not affect the browser's sessions, and the browser gets no code: only the device with the device code gets tokens.
  */
 const undecided = ({ services }: Pick<Run, 'services'>, hash: string) =>
   and(
@@ -28,8 +28,9 @@ interface Approval {
 }
 
 /**
- * Records the approval, and returns the address of the page that says so.
- * @throws INVALID_TOKEN when its request has expired, or someone else has decided
+ * Records the approval, and returns the address of the page that confirms it.
+ *
+ * @throws INVALID_TOKEN if the device's request has expired or has already been decided
  */
 export async function approveDevice(ctx: Run, hash: string, approval: Approval): Promise<string> {
   const { userId, user, boundTo, acr, scopes, organizationId } = approval;
@@ -51,7 +52,7 @@ export async function approveDevice(ctx: Run, hash: string, approval: Approval):
   return `${devicePage(ctx.services.config.appUrl)}?result=approved`;
 }
 
-/** Records the refusal, and returns the address of the page that says so. */
+/** Records the refusal, and returns the address of the page that confirms it. */
 export async function denyDevice(ctx: Run, hash: string): Promise<string> {
   await ctx.tx.update(deviceAuthorizations).set({ decision: 'denied' }).where(undecided(ctx, hash));
   return `${devicePage(ctx.services.config.appUrl)}?result=denied`;

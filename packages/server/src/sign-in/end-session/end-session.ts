@@ -17,9 +17,9 @@ import { unknownRedirect } from '../authorize/authorize.ts';
 import { profileOf } from '../steps/page-profile.ts';
 
 /*
- * Logout that an app begins (OpenID Connect RP-Initiated Logout 1.0, openid §9). The user isn't asked if the app sends
- * an id_token of the user who is signed in here, or if no user is. Otherwise the user is asked, or any page could sign
- * them out.
+ * Logout started by an app (OpenID Connect RP-Initiated Logout 1.0, openid §9). The user isn't asked if the app sends
+ * an id_token of the user who is signed in here, or if no user is signed in. Otherwise the user is asked, because any
+ * page could sign them out.
  */
 
 interface LogoutParameters {
@@ -32,20 +32,25 @@ interface LogoutParameters {
 interface PreparedLogout {
   readonly app: LiveApp | null;
   readonly hint: IdTokenHint | null;
-  /** Where the browser goes afterwards. */
+  /** The address to which the browser goes afterwards. */
   readonly redirect: string;
-  /** Absent: the browser goes to the app at once, or the app has no page to go back to. */
+  /** Absent if the browser goes directly to the app, or the app has no page to go back to. */
   readonly wayBack?: WayBack;
 }
 
-/** Verifies a signature: call it outside of the transaction. @throws VALIDATION_ERROR, INVALID_REDIRECT_URI */
+/**
+ * Validates a logout request. Verifies a signature, so call it outside the transaction.
+ *
+ * @throws VALIDATION_ERROR, INVALID_REDIRECT_URI
+ */
 export async function prepareLogout(
   db: Executor,
   services: Services,
   sent: LogoutParameters,
 ): Promise<PreparedLogout> {
   const token = sent.id_token_hint ?? '';
-  // Only to find the app whose name and addresses are public: the signature is verified with the key of its project.
+  // The audience is only used to find the app, whose name and addresses are public. The signature is verified with the
+  // key of its project.
   const app = (await appByClientId(db, sent.client_id || (claimedAudience(token) ?? ''))) ?? null;
   if (sent.client_id && !app) {
     throw fail('VALIDATION_ERROR', {
@@ -67,14 +72,15 @@ export async function prepareLogout(
   return { app, hint: hint ?? null, redirect, ...wayBack };
 }
 
-/** Ends the sessions, or asks the user first; returns the next address of the browser. */
+/** Ends the sessions, or asks the user first. Returns the browser's next address. */
 export async function beginLogout(ctx: Run, prepared: PreparedLogout): Promise<string> {
   const { app, hint, redirect, wayBack } = prepared;
   const { tx, services, call } = ctx;
   const own = await loadSsoSessions(tx, services, call.ssoCookie, app?.tenantId);
   if (app && hint && own.every(({ userId }) => userId === hint.userId)) {
     const hasEnded = await endSessionsOfHint(ctx, app, hint, own);
-    // Any site can send a browser here with an id_token that it got for itself.
+    // The link back to the app is stored only if a session of this browser ended, because any site can send a browser
+    // here with an id_token that it got for itself.
     if (hasEnded && wayBack) await beginFlow(ctx, 'signedOut', wayBack);
     return redirect;
   }
@@ -89,8 +95,9 @@ export async function beginLogout(ctx: Run, prepared: PreparedLogout): Promise<s
 }
 
 /**
- * Ends the session that the id_token names, the one of the browser in which it began, and that of this browser; returns whether
- * one of this browser did: an id_token proves nothing about the person who sits there.
+ * Ends the session that the id_token names, the browser sign-in in which it began, and the browser sign-in of this
+ * browser. Returns whether a session of this browser ended, because an id_token proves nothing about the person who
+ * uses it.
  */
 async function endSessionsOfHint(
   ctx: Run,
@@ -120,7 +127,7 @@ async function endSessionsOfHint(
   return ended.some(({ id }) => own.some((session) => session.id === id));
 }
 
-/** What the page asks the user; null when this browser has no such question. */
+/** The question for the user on the logout page; null if this browser has none. */
 export async function loadLogoutQuestion(db: Executor, services: Services, flowCookie: string) {
   const flow = await findFlowByCookie(db, services, 'logout', flowCookie);
   if (!flow) return null;
@@ -128,7 +135,7 @@ export async function loadLogoutQuestion(db: Executor, services: Services, flowC
   return { app, formToken: flow.handle, redirect: flow.redirect };
 }
 
-/** Where the page at the end of a logout leads back to; null when this browser came from no such app. */
+/** The app that the page at the end of a logout links to; null if this browser did not come from one. */
 export const loadWayBack = async (
   db: Executor,
   services: Services,
@@ -136,7 +143,8 @@ export const loadWayBack = async (
 ): Promise<WayBack | null> => (await findFlowByCookie(db, services, 'signedOut', flowCookie)) ?? null;
 
 /**
- * Carries out the user's decision, and returns the next address of the browser.
+ * Carries out the user's decision, and returns the browser's next address.
+ *
  * @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED
  */
 export async function decideLogout(
@@ -152,7 +160,7 @@ export async function decideLogout(
     return `${services.config.appUrl}/hosted/signed-in`;
   }
   let ended = 0;
-  // Read now: the request that asked may have come from another site, without the cookie.
+  // Read only now, because the first request may have come from another site, without the cookie.
   const own = await loadSsoSessions(tx, services, call.ssoCookie, flow.projectId ?? undefined);
   for (const { id, userId } of own) {
     const [user] = await tx

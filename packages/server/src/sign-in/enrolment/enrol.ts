@@ -13,7 +13,7 @@ import { askConsent } from '../steps/ask-consent.ts';
 import { appOf, assertOwnPage, commonPart, denyAccess, flowAt, type ProjectFlow } from '../steps/steps.ts';
 import { mayAddFactor } from '../steps/missing-factor.ts';
 
-/* The first second factor of a user, added during the sign-in to an app that requires one. */
+/* The first second factor of a user, added during a sign-in to an app that requires one. */
 
 interface FirstCode {
   readonly form_token?: string | undefined;
@@ -21,8 +21,9 @@ interface FirstCode {
 }
 
 /**
- * Adds the authenticator app with its first correct code, and continues with the page of the recovery codes. A wrong code
- * does not count as a failed attempt: the page shows the secret, so there is nothing to guess.
+ * Adds the authenticator app with its first correct code, and continues with the page of the recovery codes. A wrong
+ * code does not count as a failed attempt: the page shows the secret, so there is nothing to guess.
+ *
  * @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED
  */
 export async function enrolFactor(ctx: Run, { form_token, code = '' }: FirstCode): Promise<string | Refusal> {
@@ -36,7 +37,7 @@ export async function enrolFactor(ctx: Run, { form_token, code = '' }: FirstCode
   if (!candidate.user || candidate.user.id !== person.userId || stored === null) throw startAgainError();
   if (!mayAddFactor(services, person)) throw startAgainError();
   const user = await lockUser(ctx, candidate.user.id);
-  // Another sign-in may have added one meanwhile. Then that one has to be given.
+  // Another sign-in may have added a factor in the meantime. The user must then use that one.
   if (!user || (await hasAnyFactor(tx, user.id))) throw startAgainError();
   const secret = Buffer.from(stored, 'base64url');
   const now = services.clock.now();
@@ -58,7 +59,8 @@ interface KeptCodes {
 }
 
 /**
- * Continues the sign-in when the user has confirmed that they keep the recovery codes.
+ * Continues the sign-in after the user has confirmed that they saved the recovery codes.
+ *
  * @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED
  */
 export async function confirmCodes(ctx: Run, { form_token, kept }: KeptCodes): Promise<string | Refusal> {
@@ -71,7 +73,7 @@ export async function confirmCodes(ctx: Run, { form_token, kept }: KeptCodes): P
   if (kept !== 'yes') return refuseEntry(ctx, flow, { ...flow.step, notice: 'codesNotKept' }, 'kept');
   const candidate = await resolveCandidate(ctx, app, user.proof);
   if (!candidate) return denyAccess(ctx, flow, app);
-  // Another session may have removed the factor: then the token would claim a factor that the user lacks.
+  // Another session may have removed the factor; the token would then claim a factor that the user no longer has.
   if (!candidate.user || candidate.user.id !== user.userId) throw startAgainError();
   if (!(await hasAnyFactor(tx, candidate.user.id))) throw startAgainError();
   return askConsent(ctx, flow, app, { user, candidate });

@@ -7,7 +7,7 @@ import { browserOperation, flowToken, redirectOnError, redirects } from '../step
 import { confirmCodes, enrolFactor } from './enrol.ts';
 
 /*
- * A second factor added during the sign-in to an app that requires one (openid §3). The page is in `src/pages/sign-in`.
+ * A second factor added during a sign-in to an app that requires one (openid §3). The page is in `src/pages/sign-in`.
  */
 
 const formToken = flowToken.optional().describe('The token of the page; checked if sent.');

@@ -5,7 +5,7 @@ import type { EnrolmentStep } from '../flow/flow-data.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { users } from '../../schema/people/user.ts';
 
-/** What the page shows to the browser that adds a second factor, and to no other. */
+/** What the page shows, only to the browser that adds the second factor. */
 export type ShownEnrolment =
   { readonly secret: string; readonly otpauthUrl: string } | { readonly recoveryCodes: readonly string[] };
 

@@ -23,11 +23,11 @@ import type { CliRequest, WaitingDevice } from '../../apps/access/app-request.ts
 import type { FlowData } from '../flow/flow-data.ts';
 
 /*
- * Sign-in from a command line (identity §9). It listens on a loopback port, opens the browser, which signs in by GitHub
- * or on the pages of this service, and gets a code there. It exchanges the code, with the verifier of its PKCE
- * challenge, for a session. The user must consent before a code is issued, because any program can open a browser, and
- * any user of a shared computer can listen on its loopback ports. A command line without a browser waits as a device
- * instead (`device-sign-in`), and its user gets the same question.
+ * Sign-in from a command line (identity §9). The command line listens on a loopback port and opens the browser, which
+ * signs in with GitHub or on the pages of this service, and sends a code to the port. The command line exchanges the
+ * code, with the verifier of its PKCE challenge, for a session. The user must consent before a code is issued, because
+ * any program can open a browser, and any user of a shared computer can listen on its loopback ports. A command line
+ * without a browser waits as a device instead (`device-sign-in`), and its user gets the same question.
  */
 
 const CODE_SECONDS = 60;
@@ -41,7 +41,8 @@ export interface CliParameters {
 }
 
 /**
- * The command line's part of a request; null for a browser.
+ * Reads the parameters of a command line; null if the request comes from a browser.
+ *
  * @throws VALIDATION_ERROR, INVALID_REDIRECT_URI
  */
 export function parseCliRequest({ security }: Config, parameters: CliParameters): CliRequest | null {
@@ -74,17 +75,17 @@ export async function requestCliConsent(ctx: Run, waiting: FlowData['cli'], user
   return `${ctx.services.config.appUrl}/hosted/cli-sign-in`;
 }
 
-/** The content of the consent page; null when this browser has no such question pending. */
+/** The content of the consent page. */
 export interface CliQuestion {
   readonly name: string;
   readonly address: string;
   readonly formToken: string;
   readonly redirect: string;
-  /** Where no browser opened the page, but a code that the user entered; null: a command line on this computer. */
+  /** The device, if the user entered a code for one; null if a command line on this computer opened the page. */
   readonly device: WaitingDevice | null;
 }
 
-/** The question that waits for the user of this browser. */
+/** The pending question for the user of this browser; null if there is none. */
 export async function loadCliQuestion(
   db: Executor,
   services: Services,
@@ -98,7 +99,8 @@ export async function loadCliQuestion(
 }
 
 /**
- * Carries out the user's decision, and returns the next address of the browser.
+ * Carries out the user's decision, and returns the browser's next address.
+ *
  * @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED
  */
 export async function decideCliSignIn(
@@ -129,7 +131,7 @@ export async function decideCliSignIn(
     const approval = {
       userId: user.id,
       user: flow,
-      // Command lines take no connection: their session reaches everything of the person.
+      // A command line does not use connections, because its session covers everything of the person.
       boundTo: null,
       acr: acrOf(flow.amr),
       scopes: null,
@@ -149,10 +151,10 @@ export async function decideCliSignIn(
   return withQuery(flow.redirect, { code, state: flow.state });
 }
 
-/** What the exchange needs, prepared before its transaction opens. */
+/** Everything that the exchange needs, prepared before its transaction opens. */
 interface PreparedCliExchange {
   readonly userId: string;
-  /** Null when no session will open: the code was used, or the user may not sign in. */
+  /** Null if no session will be opened, because the code was used or the user may not sign in. */
   readonly session: NewSession | null;
 }
 
@@ -161,6 +163,7 @@ const invalidCode = () =>
 
 /**
  * Prepares the session for the code.
+ *
  * @throws INVALID_TOKEN
  */
 export async function prepareCliExchange(
@@ -186,10 +189,11 @@ export async function prepareCliExchange(
 }
 
 /**
- * Consumes the code and opens the session. A second use ends the session that the first use opened: when two clients
- * have a code and its verifier, the service cannot tell which of them is the thief (RFC 6749 §4.1.2). A used code
- * without the verifier ends nothing, because codes appear in browser histories and logs. The lock on the user's row
- * orders concurrent uses. Refusals are recorded.
+ * Consumes the code and opens the session. A second use ends the session that the first use opened: if two clients have
+ * a code and its verifier, the service cannot tell which of them is the thief (RFC 6749 §4.1.2). A used code without
+ * the verifier ends nothing, because codes appear in browser histories and logs. The lock on the user's row serializes
+ * concurrent uses. Refusals are recorded.
+ *
  * @throws INVALID_TOKEN
  */
 export async function redeemCliCode(
@@ -217,7 +221,7 @@ export async function redeemCliCode(
     return refuse(invalidCode());
   }
   const signIn = await openSession(ctx, session, user);
-  // The code is kept as long as the session, so that a second use is detected at any time.
+  // The code is stored as long as the session, so that a second use is detected at any time.
   await tx.update(cliCodes).set({ sessionId: session.id, expiresAt: session.expiresAt }).where(isCode);
   return signIn;
 }

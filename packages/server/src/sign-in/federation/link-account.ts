@@ -21,8 +21,8 @@ import { hasMaximumMethods, linkAccount, lockLinkedMethod } from './match-identi
 
 /*
  * Connects an account at a provider to the signed-in user (identity §8). A browser that is redirected here sends no
- * access token, so the refresh cookie identifies the user: the newest token of a live browser session. A new sign-in
- * method requires what adding any other requires: a recent sign-in, with the second factor if the user has one.
+ * access token, so the refresh cookie identifies the user: the newest token of a live browser session. Connecting
+ * requires the same as adding any other sign-in method: a recent sign-in, with the second factor if the user has one.
  */
 
 interface SessionUser {
@@ -66,21 +66,21 @@ async function sessionUser(
   return mayChange ? { sessionId: session.id, user } : undefined;
 }
 
-/** The session in which the connection began. */
+/** The session in which the connecting began. */
 interface Connecting {
   readonly sessionId: string;
-  /** Whether it is one of the account pages; absent: no. */
+  /** Set if it is a session of the account pages. */
   readonly ofAccountPages?: true;
 }
 
 type ConnectCheck =
   | { readonly error: FlowError }
-  /** `null`: the account is linked to this user already. */
+  /** `null` if the account is already linked to this user. */
   | { readonly user: UserRow | null; readonly address: string };
 
 /**
- * Checks whether the account may be connected to the user of the session in which the flow began, and locks that
- * user until commit.
+ * Checks whether the account may be connected to the user of the session in which the flow began, and locks that user
+ * until commit.
  */
 async function checkConnect(
   ctx: Run,
@@ -91,11 +91,12 @@ async function checkConnect(
   const linked = await lockLinkedMethod(ctx, identity);
   const { address } = identity;
   if (address !== null) await lockClaimants(ctx, address);
-  // Only the account pages read their cookie; the flow, which began there, belongs to this browser.
+  // Only the account pages read their own cookie. Their session can be used here, because a flow that began on them is
+  // bound to this browser.
   const cookies = ofAccountPages ? { refreshCookie: null, accountSessionId: sessionId } : call;
   const holder = await findConnectingUser(tx, services, cookies);
   if (!holder) return { error: 'stepUpRequired' };
-  // Another user signed in to this browser meanwhile, and must not get the account.
+  // Another user has signed in to this browser in the meantime, and must not get the account.
   if (holder.sessionId !== sessionId) return { error: 'invalidState' };
   if (linked) {
     return linked.userId === holder.user.id
@@ -111,8 +112,8 @@ async function checkConnect(
 
 /**
  * Returns the address of the page that asks the user whether to connect the account that the provider has named. The
- * question is needed because any site can send a browser through the provider, where another person may be signed
- * in: without it, that account could become a way to sign in without the user's knowledge.
+ * question is needed because any site can send a browser through the provider, where another person may be signed in:
+ * without it, that account could become a sign-in method without the user's knowledge.
  */
 export async function requestConnectConsent(
   ctx: Run,
@@ -127,7 +128,7 @@ export async function requestConnectConsent(
   return `${ctx.services.config.appUrl}/hosted/connect-provider`;
 }
 
-/** The content of the page that asks; null when this browser has no such question pending. */
+/** The content of the page that asks the user. */
 export interface ConnectQuestion {
   /** Name of the provider. */
   readonly provider: string;
@@ -140,7 +141,7 @@ export interface ConnectQuestion {
   readonly redirect: string;
 }
 
-/** The question that waits for the user of this browser. */
+/** The pending question for the user of this browser; null if there is none. */
 export async function loadConnectQuestion(
   db: Executor,
   services: Services,
@@ -168,8 +169,9 @@ export async function loadConnectQuestion(
 }
 
 /**
- * Carries out the user's decision, and returns the next address of the browser. All conditions are checked again
- * before the account is connected: the same session, a recent sign-in, and an account without another user.
+ * Carries out the user's decision, and returns the browser's next address. All conditions are checked again before the
+ * account is connected: the same session, a recent sign-in, and an account without another user.
+ *
  * @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED
  */
 export async function decideConnect(

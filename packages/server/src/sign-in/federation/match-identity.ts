@@ -24,10 +24,10 @@ type MethodRow = typeof authenticationMethods.$inferSelect;
 /**
  * Finds or creates the user of an account at a provider (identity §8), and locks them until commit: the user to whom it
  * is linked; else the owner of its address, to whom it gets linked; else a new user. An unverified claim on the address
- * doesn't count: it ends, as when another user opens a verification mail, and is never merged. The refusal of an
- * existing user is recorded.
+ * doesn't count: it ends, as when another user opens a verification mail, and is never merged. If an existing user is
+ * refused, that is recorded.
  *
- * The account is locked before addresses and users, so that of two concurrent sign-ins of a new account the second
+ * The account is locked before addresses and users, so that of two concurrent sign-ins with a new account the second
  * finds the user that the first created.
  */
 export async function findOrCreateUser(
@@ -55,13 +55,13 @@ export async function findOrCreateUser(
   return { user };
 }
 
-/** Refuses without a record, because no user is concerned. */
+/** Refuses without a record, because no user is involved. */
 export function refuseSilently(ctx: Run, error: FlowError): { readonly error: FlowError } {
   ctx.unchanged();
   return { error };
 }
 
-/** The sign-in method that is linked to this identity of a provider, if one is. Locks the identity until commit. */
+/** The sign-in method that is linked to this identity of a provider, if any. Locks the identity until commit. */
 export async function lockLinkedMethod(ctx: Run, identity: Identity): Promise<MethodRow | undefined> {
   const { provider, providerId } = methodOfIdentity(identity);
   await lockAddress(ctx, `${provider}:${providerId}`);
@@ -72,13 +72,13 @@ export async function lockLinkedMethod(ctx: Run, identity: Identity): Promise<Me
   );
   const [unlocked] = await ctx.tx.select().from(authenticationMethods).where(isLink);
   if (!unlocked) return undefined;
-  // A transaction that removes a method locks the user's row, which comes before methods in the lock order.
+  // A transaction that removes a method locks the user's row, which precedes methods in the lock order.
   await lockUser(ctx, unlocked.userId);
   const [method] = await ctx.tx.select().from(authenticationMethods).where(isLink);
   return method;
 }
 
-/** Locks and returns a user who may sign in now from this network; records the refusal of any other. */
+/** Locks and returns a user who may sign in now from this network. Records the refusal of any other user. */
 export async function lockSignInUser(ctx: Run, id: string): Promise<UserRow | undefined> {
   const { tx, services, call } = ctx;
   const user = await lockUser(ctx, id);
@@ -113,7 +113,7 @@ async function registerUser(
 export const localPart = (address: string): string => address.slice(0, address.lastIndexOf('@'));
 
 /**
- * Creates a user whose address is proved; claims of others on it end. The caller has locked address, claimants and
+ * Creates a user whose address is proved; other users' claims on it end. The caller has locked address, claimants and
  * account, and has checked that no user owns the address.
  */
 export async function createVerifiedUser(
@@ -140,9 +140,9 @@ export async function hasMaximumMethods(tx: Executor, userId: string): Promise<b
 }
 
 /**
- * Links the account to the user, whom the caller has locked, and records it. Returns false when the user has the
- * maximum number of methods. The user then owns the address: claims of others on it end, and it becomes primary if
- * the user had no verified address.
+ * Links the account to the user, whom the caller has locked, and records it. Returns false if the user has the maximum
+ * number of methods. The user then owns the address: other users' claims on it end, and it becomes primary if the user
+ * had no verified address.
  */
 export async function linkAccount(
   ctx: Run,

@@ -7,7 +7,7 @@ const shortText = z.string().min(1).max(512);
 
 const fromCli = (description: string) => ({ description: `From a command line: ${description}` });
 
-/** What a command line sends beside its loopback address (identity §9). */
+/** Parameters that a command line sends in addition to its loopback address (identity §9). */
 export const cliParameters = {
   state: z
     .string()
@@ -25,7 +25,7 @@ export const cliParameters = {
   code_challenge_method: z.literal('S256').meta(fromCli('how the challenge was computed.')),
 };
 
-/** How a sign-in through a provider begins. */
+/** Parameters for starting a sign-in through a provider. */
 export const beginning = {
   redirect: z.string().max(2048).optional().describe('URL to which the browser returns at the end.'),
   action: z.enum(['login', 'register', 'connect']).default('login').meta({
@@ -38,7 +38,7 @@ export const beginning = {
   code_challenge_method: cliParameters.code_challenge_method.optional(),
 };
 
-/** What the provider sends back with the browser. */
+/** Parameters with which the provider sends the browser back. */
 export const providerAnswer = {
   code: z.string().min(1).max(2048).optional().describe('The code of the provider if the user agreed.'),
   state: shortText.describe('The state that was sent to the provider.'),

@@ -18,12 +18,13 @@ import { refuseSilently, findOrCreateUser } from './match-identity.ts';
 
 interface BeginParameters extends CliParameters {
   readonly accountType: 'personal' | 'organization';
-  /** false: the provider does not answer. Absent: it was not asked. */
+  /** False if the provider does not respond; absent if that was not checked. */
   readonly isReached?: boolean;
 }
 
 /**
  * Starts a flow, and returns the address to which the browser goes next.
+ *
  * @throws INVALID_REDIRECT_URI, VALIDATION_ERROR, PROVIDER_NOT_CONFIGURED
  */
 export async function beginProviderSignIn(
@@ -60,9 +61,10 @@ interface ProviderResult {
 }
 
 /**
- * Consumes the flow, whatever the outcome, and asks the provider for the identity. Waits for the provider, so call it in
- * `prepare`, outside of the transaction.
- * @throws INVALID_TOKEN when this browser has no such flow with this provider
+ * Consumes the flow, whatever the outcome, and asks the provider for the identity. Waits for the provider, so call it
+ * in `prepare`, outside the transaction.
+ *
+ * @throws INVALID_TOKEN if this browser has no such flow with this provider
  */
 export async function fetchIdentity(
   db: Executor,
@@ -73,7 +75,7 @@ export async function fetchIdentity(
   const { state, code, error } = answer;
   const provider = services.identityProviders.at(key, 'session');
   const flow = await consumeFlow(db, services, call, 'provider', state);
-  // The answer of one provider must not finish a sign-in that began at another.
+  // The response of one provider must not finish a sign-in that began at another.
   if (keyOfFlow(flow) !== key) throw startAgainError();
   if (error !== undefined) {
     return { flow, outcome: error === 'access_denied' ? 'accessDenied' : 'providerUnavailable' };
@@ -89,8 +91,8 @@ export async function fetchIdentity(
 }
 
 /**
- * Signs the user in, or asks a signed-in user whether to connect the account. Returns the next address of the
- * browser, which has its session then; on failure the address names the error.
+ * Signs the user in, or asks a signed-in user whether to connect the account. Returns the browser's next address; the
+ * browser then has its session. On failure the address contains the error.
  */
 export async function completeProviderSignIn(ctx: Run, { flow, outcome }: ProviderResult): Promise<string> {
   const { services } = ctx;

@@ -3,7 +3,8 @@ import { ProviderFault } from '../../providers/provider.ts';
 import type { ProviderEnd } from '../../providers/providers.ts';
 
 /**
- * Whether the provider can be reached now. It waits for the network, so call it in `prepare`, outside of the transaction.
+ * Whether the provider can be reached now. Waits for the network, so call it in `prepare`, outside the transaction.
+ *
  * @throws PROVIDER_NOT_CONFIGURED
  */
 export async function reachProvider(services: Services, key: string, end: ProviderEnd): Promise<boolean> {

@@ -12,18 +12,21 @@ import { signInFlows } from '../../schema/sign-in/sign-in-flow.ts';
 
 /** State of a sign-in between its steps. The table is in `sign-in-flow.ts`. */
 
-/** `handle`: the current state token of the flow. */
+/** A stored flow. `handle` is its current state token. */
 export type Flow<K extends keyof FlowData> = FlowData[K] & { readonly handle: string };
 
 export const FLOW_SECONDS = 600;
 
-/** The user who has proved their identity in this flow, if there is one. */
+/** The user who has proved their identity in this flow, if any. */
 function provenUserId(data: FlowData[keyof FlowData]): string | null {
   if ('step' in data) return 'user' in data.step ? data.step.user.userId : null;
   return 'userId' in data ? data.userId : null;
 }
 
-/** Stores the flow under a new state and binds it to this browser by a cookie of its own. Other flows of the browser go on. */
+/**
+ * Stores the flow under a new state token, and binds it to this browser by a separate cookie. Other flows of the
+ * browser continue.
+ */
 export async function beginFlow<K extends keyof FlowData>(
   ctx: Run,
   kind: K,
@@ -51,7 +54,8 @@ const isOfBrowser = ({ clock }: Services, cookie: string) =>
   and(eq(signInFlows.browserHash, hashOneTimeToken(cookie)), gt(signInFlows.expiresAt, clock.now()));
 
 /**
- * Consumes the flow of this state, if it belongs to this browser.
+ * Consumes the flow with this state token, if it belongs to this browser.
+ *
  * @throws INVALID_TOKEN
  */
 export async function consumeFlow<K extends keyof FlowData>(
@@ -74,8 +78,9 @@ export async function consumeFlow<K extends keyof FlowData>(
 }
 
 /**
- * Moves the flow to its next step, under a new state; browser and expiry stay the same.
- * @throws INVALID_TOKEN when the former state was used before
+ * Moves the flow to its next step, under a new state token. Browser and expiry stay the same.
+ *
+ * @throws INVALID_TOKEN if the former state token was already used
  */
 export async function advanceFlow<K extends keyof FlowData>(
   ctx: Run,
@@ -101,9 +106,10 @@ export async function advanceFlow<K extends keyof FlowData>(
 }
 
 /**
- * Stores new data at the same step. `extend`: restart the lifetime of flow and cookie; `mailed`: the token of a link
- * that replaces the former one; null: the former one ends without another.
- * @throws INVALID_TOKEN when the flow has reached another step meanwhile
+ * Stores new data at the same step. `extend`: restart the lifetime of flow and cookie. `mailed`: the token of a link
+ * that replaces the former one; null to end the former link without a new one.
+ *
+ * @throws INVALID_TOKEN if the flow has reached another step in the meantime
  */
 export async function updateFlow<K extends keyof FlowData>(
   ctx: Run,
@@ -154,7 +160,7 @@ export async function findFlowByMailedToken<K extends keyof FlowData>(
   return flow && { flow, isSameBrowser: cookie !== null && row.browserHash === hashOneTimeToken(cookie) };
 }
 
-/** The flow of this state, for any browser; it is not consumed. */
+/** The flow with this state token, for any browser; it is not consumed. */
 export async function findFlowByState<K extends keyof FlowData>(
   db: Executor,
   services: Services,
@@ -180,7 +186,9 @@ export async function findFlowByCookie<K extends keyof FlowData>(
   return row && decryptFlow(services, kind, row);
 }
 
-/** Locks the flow until commit and reads it again; undefined if it has ended or reached another step meanwhile. */
+/**
+ * Locks the flow until commit and reads it again; undefined if it has ended or reached another step in the meantime.
+ */
 export async function lockFlow<K extends keyof FlowData>(
   db: Executor,
   services: Services,
@@ -192,14 +200,19 @@ export async function lockFlow<K extends keyof FlowData>(
   return row && decryptFlow(services, kind, row);
 }
 
-/** `provider` keeps its former name here, so that versions that run side by side read each other's flows. */
+/**
+ * `provider` keeps its former name here, so that two versions that run at the same time can read each other's flows.
+ */
 const sealContext = (kind: keyof FlowData, hash: string): string =>
   `sign_in_flows:${kind === 'provider' ? 'github' : kind}:${hash}`;
 
-/** Members that the version before does not know, and without which it would misread a flow. */
+/** Members that the previous version does not know, and without which it would misread a flow. */
 const newMembers = /"(?:providerKey|oidc|passkey|passkeyAmr|asksFactor|enrolment|toService|ofAccountPages)"/;
 
-/** Seals the flow. One that the version before would misread gets a context of its own, so that it asks to start again. */
+/**
+ * Seals a flow. A flow that the previous version would misread gets a different context, so that version asks the user
+ * to start again.
+ */
 function sealFlow<K extends keyof FlowData>(
   { kek }: Pick<Services, 'kek'>,
   kind: K,
@@ -211,7 +224,7 @@ function sealFlow<K extends keyof FlowData>(
 }
 
 /**
- * Decrypts a flow. Undefined for a flow of another kind, and when its encryption key was removed: the user starts
+ * Decrypts a flow. Undefined for a flow of another kind, and if its encryption key was removed; the user then starts
  * again.
  */
 function decryptFlow<K extends keyof FlowData>(
@@ -231,5 +244,5 @@ function decryptFlow<K extends keyof FlowData>(
   return undefined;
 }
 
-/** After the commit this flow is no longer the newest one of the browser. */
+/** After the commit this flow is no longer the browser's newest one. */
 export const clearFlowCookie = (ctx: Run): void => ctx.setCookies({ flowCookie: 'clear' });

@@ -1,4 +1,4 @@
-/** The app that began a logout, and its page to which people go back. */
+/** The app that began a logout, and its home page, to which people can go back. */
 export interface WayBack {
   readonly app: string;
   readonly homepageUrl: string;
@@ -6,12 +6,15 @@ export interface WayBack {
 
 /** The question of the page that asks a user whether to sign out. */
 export interface LogoutQuestion {
-  /** The project of the app that asks; null: unknown, so the sign-ins of this browser at all projects end. */
+  /** The project of the app that asks; null if unknown, so that the browser sign-ins at all projects end. */
   readonly projectId: string | null;
-  /** The name of the app that asks; null: unknown. */
+  /** The name of the app that asks; null if unknown. */
   readonly app: string | null;
-  /** Where the browser goes afterwards. */
+  /** The address to which the browser goes afterwards. */
   readonly redirect: string;
-  /** The link of the page at the end, if that is a page of this service; absent: the browser returns to the app, or it has no home page. */
+  /**
+   * The link on the final page, if that is a page of this service. Absent if the browser returns to the app, or the app
+   * has no home page.
+   */
   readonly wayBack?: WayBack;
 }

@@ -5,17 +5,17 @@ import { FLOW_SECONDS } from './flow.ts';
 import type { MailedCode } from './flow-data.ts';
 
 /*
- * The six digits of a mail, for people who read their mail elsewhere than where they sign in. One in a million is easy
- * to guess in the long run, so a code works only in the flow of the browser that requested it, for one purpose, and
- * ends with the fifth wrong entry. It is stored sealed, with the flow.
+ * The six digits in a mail, for people who read their mail on another device. A chance of one in a million is easy to
+ * hit in the long run, so a code works only in the flow of the browser that requested it, for one purpose, and ends
+ * with the fifth wrong entry. It is stored sealed, with the flow.
  */
 
 const MAX_WRONG_ENTRIES = 5;
 
-/** A new random code. */
+/** Returns a new random code. */
 export const newCode = (): string => String(randomInt(1_000_000)).padStart(6, '0');
 
-/** The code of a new mail, with its link, to store with the flow. */
+/** The code and link of a new mail, for storage with the flow. */
 export const newMailedCode = (
   clock: Clock,
   {
@@ -39,19 +39,21 @@ export const isLive = (mail: MailedCode, clock: Clock): boolean =>
 
 const digits = /^[0-9]{6}$/;
 
-/** What was typed, without the spaces and hyphens that people and mail programs add; null if it cannot be a code. */
+/**
+ * Reads a typed code, without the spaces and hyphens that people and mail programs add; null if it cannot be a code.
+ */
 export function typedCode(typed: string): string | null {
   const code = typed.replaceAll(/[\s\u200B-]/g, '');
   return digits.test(code) ? code : null;
 }
 
 /**
- * Whether the token is that of the link in this mail. Without a hash the answer is true: a flow of the former version has
- * none, and where nothing was mailed no token finds the flow.
+ * Whether the token is that of the link in this mail. Also true without a hash: a flow of the former version has none,
+ * and if nothing was mailed no token finds the flow.
  */
 export const isLinkOf = ({ tokenHash }: MailedCode, token: string): boolean =>
   tokenHash === undefined || tokenHash === hashOneTimeToken(token);
 
-/** Whether the code is that of the mail. */
+/** Whether the code is the one in the mail. */
 export const isCodeOf = (mail: MailedCode, code: string): boolean =>
   mail.code !== null && timingSafeEqual(Buffer.from(mail.code), Buffer.from(code));

@@ -31,7 +31,7 @@ interface Step {
   readonly requestHash: string;
 }
 
-/** A request for a step, and how to do it. */
+/** A request for a step, with the function that performs it. */
 interface Attempt {
   readonly call: Call;
   readonly perform: Parameters<RunOnce>[2];
@@ -47,7 +47,7 @@ interface Outcome {
   readonly cookies: CookieEffects;
 }
 
-/** A concurrent request has done the step; the transaction ends without work. */
+/** Thrown if a concurrent request has performed the step; the transaction then ends without doing any work. */
 class AlreadyDone extends Error {
   readonly outcome: Outcome;
 
@@ -57,25 +57,31 @@ class AlreadyDone extends Error {
   }
 }
 
-/** The names of the token that a step consumes. */
+/** The names of the input members that contain the token that a step consumes. */
 const tokens = ['form_token', 'formToken', 'consent_token', 'token', 'state'] as const;
 
-/** Forms of pages, and returns from a provider. What a script asks for, such as a challenge, is new each time. */
+/**
+ * Whether the operation can be a step: forms of pages, and returns from a provider. Responses to scripts, such as a
+ * challenge, must be new each time.
+ */
 const mayBeStep = ({ kind, forBrowsers, takesForm, method }: NamedOperation): boolean =>
   kind === 'mutation' && forBrowsers === true && (takesForm !== undefined || method === 'GET');
 
 /**
  * Creates the stage that runs a step once; null for operations that aren't steps, and without the cookie of a flow.
  *
- * If the same browser sends a step of a sign-in twice, by a double click or a page from its history, the step runs
- * once: for half a minute the repetition gets the outcome of the first (identity §12). It needs the cookie of the flow,
- * the token of the page and the same input, so no other browser gets it. As with refresh tokens, the window is for
- * responses that were lost on the way. Only requests at the same time share a refusal: a wrong password that is sent
- * again is another attempt.
+ * If the same browser sends a step of a sign-in twice, because of a double click or a page from its history, the step
+ * runs once: for half a minute a repeated request gets the outcome of the first (identity §12). That requires the
+ * cookie of the flow, the token of the page and the same input, so no other browser gets the outcome. As with refresh
+ * tokens, the window is for responses that were lost on the way. Only concurrent requests share a refusal: a wrong
+ * password that is sent again is another attempt.
  */
 export function createRepeatedSteps(options: RepeatedStepsOptions): Stages['runOnce'] {
   const { pool, transaction, clock, kek } = options;
-  /** The steps that run in this process, so that a repetition does not ask a provider or hash a password meanwhile. */
+  /**
+   * The steps that run in this process, so that a repeated request does not ask a provider or hash a password again in
+   * the meantime.
+   */
   const running = new Map<string, Promise<unknown>>();
 
   async function find(db: Executor, step: Step): Promise<Outcome | undefined> {
@@ -94,7 +100,7 @@ export function createRepeatedSteps(options: RepeatedStepsOptions): Stages['runO
     }
   }
 
-  /** Waits for a request of another process that does a step of this flow. */
+  /** Waits for a request in another process that performs a step of this flow. */
   async function lock(tx: Executor, step: Step): Promise<void> {
     await tx.execute(
       sql`select pg_advisory_xact_lock(hashtextextended(${`step ${step.browserHash}`}, 0)) as taken`,
@@ -132,7 +138,7 @@ export function createRepeatedSteps(options: RepeatedStepsOptions): Stages['runO
       const step = stepOf(secret, op.name, input);
       const earlier = running.get(step.requestHash);
       const own = runAfter(earlier, step, { call, perform, notes });
-      // Before anything is awaited, so that requests at the same moment see each other.
+      // Set before anything is awaited, so that simultaneous requests see each other.
       running.set(step.requestHash, own);
       try {
         return await own;
@@ -167,7 +173,10 @@ export function createRepeatedSteps(options: RepeatedStepsOptions): Stages['runO
     }
   }
 
-  /** A token that was used meanwhile: by the request that this one repeats, if its outcome is there. */
+  /**
+   * If the error means that the token was used in the meantime, perhaps by the request that this one repeats, returns
+   * the stored outcome of that request, if there is one.
+   */
   async function outcomeAfter(error: unknown, step: Step): Promise<Outcome | undefined> {
     if (error instanceof AlreadyDone) return error.outcome;
     return error instanceof DoorwardError && error.code === 'INVALID_TOKEN' ? find(pool, step) : undefined;

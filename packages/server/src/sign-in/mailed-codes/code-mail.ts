@@ -9,7 +9,7 @@ import type { CodePurpose } from '../flow/flow-data.ts';
 import { codeMailTexts } from './code-mail-texts.ts';
 import type { Language } from '../../languages.ts';
 
-/** An app name in a mail is cut to so many characters: enough to recognize the app, too few to carry a message. */
+/** Names of apps are cut to this many characters in mails: enough to recognize the app, too few to carry a message. */
 const MAX_NAME = 60;
 
 const linesOf = (text: string | null | undefined): string[] =>
@@ -24,7 +24,10 @@ function nameInMail(name: string): string {
   return withoutLinks(short);
 }
 
-/** The mail that connects an account has no text of the app: its warning is what protects its reader. */
+/**
+ * The app's text for each purpose. The mail that connects an account has none, because its warning must stand alone to
+ * protect the reader.
+ */
 const purposeOfText: Record<CodePurpose['name'], AppTextPurpose | null> = {
   signIn: 'signInMail',
   verification: 'verificationMail',
@@ -33,8 +36,8 @@ const purposeOfText: Record<CodePurpose['name'], AppTextPurpose | null> = {
 };
 
 /**
- * The mail with a code and a link, with the brand of the app. The app's makers choose its name and texts, so none must become
- * a link; code, link and the sentences about them are in every mail.
+ * The mail with a code and a link, in the app's brand. The app's makers choose its name and texts, so no part of them
+ * may become a link. The code, the link and the sentences about them are in every mail.
  */
 export function codeMail(
   { appUrl, mail: { appTexts } }: Pick<Config, 'appUrl' | 'mail'>,
@@ -45,7 +48,7 @@ export function codeMail(
     readonly token: string;
     readonly code: string;
     readonly purpose: CodePurpose['name'];
-    /** The name of the provider whose account the code connects; else ''. */
+    /** The name of the provider whose account the code connects; otherwise empty. */
     readonly provider: string;
   },
 ): Mail {

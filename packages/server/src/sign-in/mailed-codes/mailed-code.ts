@@ -15,7 +15,10 @@ import { isOffered } from '../../apps/access/app.ts';
 import { notOffered } from './not-offered.ts';
 import { takeCode } from './take-code.ts';
 
-/* A mail proves its address by the code, or by the link in the browser that requested it: both continue the sign-in. */
+/*
+ * A mail proves its address in two ways: by its code, or by its link in the browser that requested it. Both continue
+ * the sign-in.
+ */
 
 interface OpenedMail {
   readonly flow: ProjectFlow & { readonly step: SignInStep };
@@ -32,9 +35,9 @@ export async function enterCode(
 }
 
 /**
- * The flow whose newest mail has this token; undefined for an invalid or expired one. In another browser the page shows the
- * code, and the link does nothing: else an attacker who sends the link to a victim would be signed in, or would sign the victim in
- * as themselves.
+ * The flow whose newest mail has this token; undefined for an invalid or expired token. In another browser the page
+ * shows the code, and the link has no effect. Otherwise an attacker who sends the link to a victim would be signed in,
+ * or would sign in the victim as the attacker.
  */
 export async function mailOfToken(
   db: Executor,
@@ -52,6 +55,7 @@ export async function mailOfToken(
 
 /**
  * Continues with the address that an opened link proves. In another browser the link is refused but stays valid.
+ *
  * @throws INVALID_TOKEN
  */
 export async function openMail(ctx: Run, token: string): Promise<string> {
@@ -68,7 +72,7 @@ async function continueWithMail(ctx: Run, { flow, mail }: OpenedMail): Promise<s
   if (purpose.name === 'verification') {
     const { userId, passkeyAmr } = purpose;
     await lockClaimants(ctx, address);
-    // Another user may have proved the address meanwhile.
+    // Another user may have proved the address in the meantime.
     if (!(await ownAddress(ctx, userId, address))) throw startAgainError();
     if (passkeyAmr) return continueWithProof(ctx, flow, { provider: 'passkey', userId }, passkeyAmr);
     return continueWithProof(ctx, flow, { provider: 'password', userId, address }, ['pwd']);
@@ -76,7 +80,7 @@ async function continueWithMail(ctx: Run, { flow, mail }: OpenedMail): Promise<s
   if (purpose.name === 'connection') {
     const { identity } = purpose;
     const app = await appOf(tx, flow.asked);
-    // Whether a connection still counts is seen with the person.
+    // Whether a connection is still valid is checked later, together with the person.
     if (!identity.connection && !isOffered(services, app, providerKeyOf(identity))) throw notOffered();
     const proved = { ...identity, address, unprovedAddress: null, isProvedByMail: true } as const;
     return continueWithProof(ctx, flow, proofOf(proved), ['fed', 'mail']);

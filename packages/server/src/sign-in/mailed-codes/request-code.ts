@@ -46,7 +46,7 @@ const offers =
   ({ enabledProviders }: LiveApp): boolean =>
     enabledProviders.includes(provider);
 
-/** Whether people may create their user with an address: by mail or password. */
+/** Whether people may sign up with an address, by mail or password. */
 export const allowsSignUp = (app: LiveApp): boolean =>
   app.allowSignUp && app.signUpRoleId !== null && (offers('email')(app) || offers('password')(app));
 
@@ -76,7 +76,7 @@ async function requestCode(
   return { accepted: true };
 }
 
-/** Shows the form again, with what is wrong. */
+/** Shows the form again, with the error. */
 export async function refuseAddress(
   ctx: Run,
   flow: ProjectFlow & { readonly step: SignInStep },
@@ -86,7 +86,7 @@ export async function refuseAddress(
   return refuse(fail('VALIDATION_ERROR', { details: [{ path: 'email', code: 'format' }] }));
 }
 
-/** Stores what the page shows at the first step; a mail that was sent stays valid. */
+/** Stores the state of the first page. A mail that was sent stays valid. */
 export async function storeForm(
   ctx: Run,
   { handle, ...flow }: ProjectFlow & { readonly step: SignInStep },
@@ -97,7 +97,9 @@ export async function storeForm(
   await updateFlow(ctx, 'project', { handle, data: { ...commonPart(flow), step } });
 }
 
-/** The mail of the flow, locked until commit: a wrong entry at the same time must not be forgotten. @throws INVALID_TOKEN */
+/**
+ * Returns the flow's mail, locked until commit, so that a simultaneous wrong entry is not lost. @throws INVALID_TOKEN
+ */
 async function lockMail({ tx, services }: Run, handle: string): Promise<MailedCode | undefined> {
   const current = await lockFlow(tx, services, 'project', handle);
   if (current?.step.name !== 'signIn') throw startAgainError();
@@ -105,10 +107,10 @@ async function lockMail({ tx, services }: Run, handle: string): Promise<MailedCo
 }
 
 /**
- * Mails a code and shows the page that asks for it; the code of an earlier mail ends. After too many mails the page looks
- * the same, and no mail is sent: an earlier code for this address and purpose stays valid, except one for a connection;
- * without such a code, none fits. A code for another address ends in any case, or its end would reveal whether this
- * address got a mail.
+ * Mails a code and shows the page that asks for it; the code of an earlier mail ends. After too many mails the page
+ * looks the same, but no mail is sent: an earlier code for this address and purpose stays valid, unless it is for a
+ * connection; without such a code, no code is accepted. A code for another address always ends, because otherwise it
+ * would reveal whether this address got a mail.
  */
 export async function mailCode(
   ctx: Run,
@@ -138,7 +140,7 @@ export async function mailCode(
     token: secrets?.token,
   });
   const former = await lockMail(ctx, flow.handle);
-  // A code that connects an account stands for that account alone.
+  // A code that connects an account is valid only for that account.
   const isSame =
     former?.address === address && former.purpose.name === purpose.name && purpose.name !== 'connection';
   const mail = secrets === undefined && isSame ? former : newMail;

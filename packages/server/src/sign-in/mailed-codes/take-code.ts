@@ -12,7 +12,7 @@ import type { CodePurpose, MailedCode, SignInStep } from '../flow/flow-data.ts';
 import { isCodeOf, isLive, typedCode } from '../flow/mailed-code.ts';
 import { assertOwnPage, commonPart, flowAt, type ProjectFlow } from '../steps/steps.ts';
 
-/** A code that was entered in the browser which requested it. */
+/** A code that was entered in the browser that requested it. */
 interface TypedCode {
   readonly code: string;
   readonly form_token?: string | undefined;
@@ -24,9 +24,11 @@ interface TakenCode {
 }
 
 /**
- * The mail of this code. A wrong code counts for the mail and as a wrong secret of the user with that address; the answer
- * is the same without such a user. Locks account, address, users and flow, in this order, so that concurrent guesses
- * count in sequence. @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED
+ * Returns the mail of this code. A wrong code counts for the mail, and as a wrong secret of the user with that address;
+ * the response is the same if there is no such user. Locks account, address, users and flow, in this order, so that
+ * concurrent guesses are counted one after the other.
+ *
+ * @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED
  */
 export async function takeCode(
   ctx: Run,
@@ -53,7 +55,7 @@ export async function takeCode(
   if (code === null) return refuseCode(ctx, { flow, step }, 'wrongMailedCode');
   const owner = await findAddressOwner(tx, mail.address);
   const isLocked = owner !== undefined && (await isLockedOut(tx, services, owner.id, call.network));
-  // A reset ends the lockout, so it must be possible meanwhile.
+  // A reset ends the lockout, so it must be possible during one.
   const isChecked = !isLocked || mail.purpose.name === 'reset';
   if (isChecked && isCodeOf(mail, code)) return { flow: { ...flow, step }, mail };
   const counted = { ...mail, wrongEntries: mail.wrongEntries + 1 };

@@ -1,3 +1,8 @@
+/*
+ * Sign-in through the identity provider of an organization: to the provider's page, and back as a member of the
+ * organization.
+ */
+
 import type { Call } from '../../kernel/context.ts';
 import type { Services, Run } from '../../services.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
@@ -21,9 +26,7 @@ import { mailCode } from '../mailed-codes/request-code.ts';
 import { askProvider, lockFirstStep, type FromProvider } from './provider-steps.ts';
 import { appOf, commonPart, continueWithProof, flowAt } from '../steps/steps.ts';
 
-/** The way of a sign-in through the identity provider of an organization: to its page, and back as a member of the organization. */
-
-/** What the first page shows of the connection to which the domain of the address leads. */
+/** The part of the first page's state that shows the connection for the domain of the address. */
 export async function shownConnection(
   db: Executor,
   app: Parameters<typeof connectionOfAddress>[1],
@@ -35,7 +38,7 @@ export async function shownConnection(
 
 const shown = ({ id, name, enforced }: LiveConnection) => ({ id, name, enforced });
 
-/** @throws PROVIDER_NOT_CONFIGURED unless the connection counts for the app of this sign-in */
+/** Returns the connection. @throws PROVIDER_NOT_CONFIGURED unless the app of this sign-in has it */
 async function offeredConnection(
   db: Executor,
   flow: Parameters<typeof appOf>[1],
@@ -47,7 +50,10 @@ async function offeredConnection(
   return connection;
 }
 
-/** The one that the page shows, so that no other site can send this browser to a provider of its choice. */
+/**
+ * The connection that the page shows. Any other is refused, so that no other site can send this browser to a provider
+ * of its choice.
+ */
 function shownConnectionWith(
   db: Executor,
   {
@@ -93,7 +99,7 @@ export async function toConnection(ctx: Run, id: string, isReached: boolean): Pr
   return services.identityProviders.connections.at(connection).signInPage(state, verifier);
 }
 
-/** The first step, with the connection to which the person went. */
+/** The first step, with the connection that the person went to. */
 const stepOf = ({ address }: Pick<SignInStep, 'address'>, connection: LiveConnection): SignInStep => ({
   name: 'signIn',
   form: 'signIn',
@@ -103,7 +109,8 @@ const stepOf = ({ address }: Pick<SignInStep, 'address'>, connection: LiveConnec
 });
 
 /**
- * Asks the provider who the person is. It waits for the network, so call it in `prepare`.
+ * Asks the provider who the person is. Waits for the network, so call it in `prepare`.
+ *
  * @throws INVALID_TOKEN without a flow of this browser, PROVIDER_NOT_CONFIGURED
  */
 export async function fromConnection(
@@ -122,8 +129,9 @@ export async function fromConnection(
 }
 
 /**
- * Continues with the identity, or returns to the ways to sign in with a notice. A user who had the address before, by another way
- * of their own, proves it once by a mailed code: no organization takes over a user by its word alone.
+ * Continues with the identity, or returns to the sign-in methods with a notice. A user who had the address before,
+ * through a method of their own, proves it once by a mailed code: no organization takes over a user just by its word.
+ *
  * @throws INVALID_TOKEN, PROVIDER_NOT_CONFIGURED
  */
 export async function takeMember(ctx: Run, { flow, key, outcome }: FromProvider): Promise<string> {
@@ -153,6 +161,8 @@ export async function takeMember(ctx: Run, { flow, key, outcome }: FromProvider)
 
 const secondFactors = new Set(['mfa', 'otp', 'hwk', 'pop']);
 
-/** A second factor at the provider counts where the organization trusts it. */
+/**
+ * The authentication methods of the sign-in. A second factor at the provider counts only if the organization trusts it.
+ */
 const amrOf = ({ trustMfa }: LiveConnection, { methods = [] }: Identity): readonly string[] =>
   trustMfa && methods.some((method) => secondFactors.has(method)) ? ['fed', 'mfa'] : ['fed'];

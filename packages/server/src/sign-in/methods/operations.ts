@@ -24,22 +24,24 @@ import { requestResetCode, requestSignInCode } from '../mailed-codes/request-cod
 import { preparePasswordReset, resetByCode } from './reset.ts';
 import { prepareSignUp, signUp } from './sign-up.ts';
 
-/* How people prove who they are on the pages of a sign-in: password, mailed code or link, sign-up and reset. */
+/* How people prove their identity on the pages of a sign-in: password, mailed code or link, sign-up and reset. */
 
 const formToken = flowToken.optional().describe('The token of the page; checked if sent.');
 const inFlow = { ...browserOperation, whileImpersonating: 'refused' } as const;
 const needsFlow = 'Needs the flow cookie.';
 const toSignInPage = { answer: () => redirect(pagePath('signIn')) };
 
-/** One bucket for an address and a network. */
+/** One rate-limit bucket per address and network. */
 const addressBucket = (operation: string, email: string, { network }: Call): string =>
   `${operation} ${canonicalAddress(email) ?? ''} ${network}`;
 
-/** One bucket for a flow and a network. */
+/** One rate-limit bucket per flow and network. */
 const flowBucket = (operation: string, { flowCookie, network }: Call): string =>
   `${operation} ${hashOneTimeToken(flowCookie ?? '')} ${network}`;
 
-/** A page that offers another mail has a new value each time it is shown; a form that is sent twice has the same. */
+/**
+ * A page that offers another mail has a new value each time it is shown; a form that is sent twice has the same value.
+ */
 const attempt = z
   .string()
   .max(64)
@@ -177,7 +179,7 @@ export const giveFlowPasskey = mutation({
   },
 });
 
-/** An empty field of a form counts as absent. */
+/** An empty field of a form counts as missing. */
 const optionalPassword = z
   .union([z.literal('').transform(() => undefined), password])
   .optional()

@@ -22,7 +22,7 @@ import { mailCode, storeForm } from '../mailed-codes/request-code.ts';
 
 /* Passkeys on the pages of a sign-in to an app: instead of an address and its proof, or as the second factor. */
 
-/** A form has only texts, so the script of a page sends objects as JSON. */
+/** Forms contain only text, so the script of a page sends objects as JSON. */
 const orAsJson = <T extends z.ZodType>(schema: T) =>
   z.preprocess((sent) => {
     if (typeof sent !== 'string' || sent.length > 2 * MAX_CREDENTIAL_LENGTH) return sent;
@@ -45,13 +45,19 @@ export const flowPasskey = orAsJson(
   .optional()
   .meta({ description: `A passkey instead of \`code\`, for the options of this sign-in. ${inForm}` });
 
-/** A challenge counts in the browser that got it, in this sign-in: the flow cookie stays the same between its steps. */
+/**
+ * A challenge is valid only in the browser that got it, in this sign-in: the flow cookie stays the same between its
+ * steps.
+ */
 const useIn = ({ flowCookie }: Call): ChallengeUse => ({
   purpose: 'flow',
   boundTo: hashOneTimeToken(flowCookie ?? ''),
 });
 
-/** The options are the same for everybody. @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED, PROVIDER_NOT_CONFIGURED */
+/**
+ * Returns the passkey options, which are the same for all users. @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED,
+ * PROVIDER_NOT_CONFIGURED
+ */
 export async function beginPasskey(
   ctx: Run,
   { form_token }: { readonly form_token?: string | undefined },
@@ -60,7 +66,7 @@ export async function beginPasskey(
   assertOwnPage(call);
   const flow = await flowAt(tx, services, call, ['signIn', 'secondFactor'], form_token);
   if (flow.step.name === 'signIn') await assertOffered(tx, services, flow);
-  // It is about no user, so there is nothing to audit.
+  // The call concerns no user, so there is nothing to audit.
   ctx.unchanged();
   return beginAssertion(tx, services, useIn(call));
 }
@@ -76,7 +82,9 @@ interface SentPasskey {
   readonly form_token?: string | undefined;
 }
 
-/** Verifies the signature, outside of the transaction. @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED, PROVIDER_NOT_CONFIGURED */
+/**
+ * Verifies the signature, outside the transaction. @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED, PROVIDER_NOT_CONFIGURED
+ */
 export async function preparePasskey(
   db: Executor,
   services: Services,
@@ -90,8 +98,10 @@ export async function preparePasskey(
 }
 
 /**
- * Continues with the user of the passkey. If their address is not verified, they prove it by a mailed code first: an app relies
- * on the address. @throws INVALID_TOKEN
+ * Continues with the user of the passkey. If their address is not verified, they first prove it by a mailed code,
+ * because apps rely on the address.
+ *
+ * @throws INVALID_TOKEN
  */
 export async function takePasskey(
   ctx: Run,
@@ -122,7 +132,7 @@ export async function takePasskey(
   return pageOf(services.config, 'signIn');
 }
 
-/** A passkey as the second factor, verified outside of the transaction. @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED */
+/** Checks a passkey as the second factor, outside the transaction. @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED */
 export async function prepareSecondFactor(
   db: Executor,
   services: Services,

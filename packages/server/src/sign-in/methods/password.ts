@@ -1,3 +1,5 @@
+/* Sign-in to an app with address and password: first the address, then the methods that the app offers. */
+
 import { fail } from '../../errors.ts';
 import type { Call } from '../../kernel/context.ts';
 import type { Services, Run } from '../../services.ts';
@@ -12,9 +14,10 @@ import { shownConnection } from './connection-steps.ts';
 import { notOffered } from '../mailed-codes/not-offered.ts';
 import { mailCode, reachableAddress, refuseAddress, storeForm } from '../mailed-codes/request-code.ts';
 
-/** Sign-in to an app with address and password: first the address, then the ways that the app offers. */
-
-/** Keeps the address and shows the ways to sign in, the same for every address. @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED */
+/**
+ * Stores the address and shows the sign-in methods, the same for every address. @throws INVALID_TOKEN,
+ * ORIGIN_NOT_ALLOWED
+ */
 export async function identify(
   ctx: Run,
   { email, form_token }: { readonly email: string; readonly form_token?: string | undefined },
@@ -37,8 +40,10 @@ interface TypedPassword {
 }
 
 /**
- * Checks the password, outside of the transaction, for a browser in a sign-in to an app that takes passwords: no other
- * caller costs a hash. @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED, PROVIDER_NOT_CONFIGURED
+ * Checks the password, outside the transaction. Only a browser in a sign-in to an app that accepts passwords gets this
+ * far, so that no other caller costs a hash.
+ *
+ * @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED, PROVIDER_NOT_CONFIGURED
  */
 export async function preparePassword(
   db: Executor,
@@ -55,8 +60,10 @@ export async function preparePassword(
 }
 
 /**
- * Continues with the user of this password. If their address is not verified, they prove it by a mailed code first: an app
- * relies on the address. @throws INVALID_TOKEN
+ * Continues with the user of this password. If their address is not verified, they first prove it by a mailed code,
+ * because apps rely on the address.
+ *
+ * @throws INVALID_TOKEN
  */
 export async function takePassword(
   ctx: Run,

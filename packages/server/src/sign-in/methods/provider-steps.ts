@@ -1,3 +1,5 @@
+/* Sign-in to an app through a provider: to the provider's page, and back with the person's identity (identity §12). */
+
 import type { Call } from '../../kernel/context.ts';
 import type { Services, Run } from '../../services.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
@@ -20,10 +22,10 @@ import { mailCode, reachableAddress } from '../mailed-codes/request-code.ts';
 import { notOffered } from '../mailed-codes/not-offered.ts';
 import { appOf, commonPart, continueWithProof, flowAt, type ProjectFlow } from '../steps/steps.ts';
 
-/** The way of a sign-in to an app through a provider: to its page, and back with who the person is (identity §12). */
-
 /**
- * The URL at which the person signs in, or of the page that says why they cannot. `isReached`: whether the provider answers.
+ * Returns the URL at which the person signs in, or of the page that says why they cannot. `isReached`: whether the
+ * provider responds.
+ *
  * @throws INVALID_TOKEN, PROVIDER_NOT_CONFIGURED
  */
 export async function toProvider(ctx: Run, key: string, isReached = true): Promise<string> {
@@ -31,7 +33,7 @@ export async function toProvider(ctx: Run, key: string, isReached = true): Promi
   ctx.unchanged();
   const flow = await lockFirstStep(ctx);
   if (!isOffered(services, await appOf(tx, flow.asked), key)) throw notOffered();
-  // What one provider learns from its URL must not fit the answer of another.
+  // A new verifier, because what one provider learns from its URL must not match the response of another.
   const verifier = newVerifier();
   const step = { name: 'signIn', ...keyInFlow(key) } as const;
   const shown = isReached ? step : { ...step, notice: 'providerFailed' as const };
@@ -41,7 +43,10 @@ export async function toProvider(ctx: Run, key: string, isReached = true): Promi
   return services.identityProviders.at(key, 'app').signInPage(state, verifier);
 }
 
-/** The flow of this browser, locked until commit. A request at the same time may have advanced it: then it is read again. */
+/**
+ * Returns the flow of this browser, locked until commit. A simultaneous request may have advanced it; then it is read
+ * again.
+ */
 export async function lockFirstStep({ tx, services, call }: Run): Promise<FirstStep> {
   for (let attempt = 1; attempt <= 2; attempt += 1) {
     const { handle } = await flowAt(tx, services, call, 'signIn');
@@ -60,7 +65,8 @@ export interface FromProvider {
 }
 
 /**
- * Asks the provider for the identity. It waits for the network, so call it in `prepare`.
+ * Asks the provider for the identity. Waits for the network, so call it in `prepare`.
+ *
  * @throws INVALID_TOKEN without a flow of this browser, PROVIDER_NOT_CONFIGURED
  */
 export async function fromProvider(
@@ -73,7 +79,10 @@ export async function fromProvider(
   return askProvider(services, await flowAt(db, services, call, 'signIn', answer.state), provider, answer);
 }
 
-/** Who the person is. The answer of one provider does not finish a sign-in that went to another. Never rejects for its faults. */
+/**
+ * Asks the provider who the person is. The response of one provider cannot finish a sign-in that went to another.
+ * Faults of the provider are returned, not thrown.
+ */
 export async function askProvider(
   services: Services,
   flow: FirstStep,
@@ -96,8 +105,9 @@ export async function askProvider(
 }
 
 /**
- * Continues with the identity, or returns to the ways to sign in with a notice. An address for which the provider does not
- * vouch is proved by a mailed code first.
+ * Continues with the identity, or returns to the sign-in methods with a notice. An address that the provider does not
+ * vouch for is first proved by a mailed code.
+ *
  * @throws INVALID_TOKEN, PROVIDER_NOT_CONFIGURED
  */
 export async function takeIdentity(ctx: Run, { flow, key, outcome }: FromProvider): Promise<string> {

@@ -32,12 +32,14 @@ interface NewPassword {
   readonly hash: string;
 }
 
-/** Null: the code is wrong, or its address has no user who may sign in. */
+/** Null if the code is wrong, or its address has no user who may sign in. */
 type PreparedReset = NewPassword | DoorwardError | null;
 
 /**
- * Checks the code, then the password, then hashes it, outside of the transaction: who does not know the code costs no hash and
- * learns nothing of the user. @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED
+ * Checks the code, then the password, then hashes it, outside the transaction. So a caller who does not know the code
+ * costs no hash and learns nothing about the user.
+ *
+ * @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED
  */
 export async function preparePasswordReset(
   db: Executor,
@@ -62,8 +64,10 @@ async function userToReset(db: Executor, address: string): Promise<UserRow | und
 }
 
 /**
- * Replaces the password, which ends all sessions and the lockout of the user (identity §5), and shows the form to sign in. A weak
- * password does not use up the code. @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED
+ * Replaces the password, which ends all sessions and the lockout of the user (identity §5), and shows the sign-in form.
+ * A weak password does not use up the code.
+ *
+ * @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED
  */
 export async function resetByCode(
   ctx: Run,

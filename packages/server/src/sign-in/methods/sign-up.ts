@@ -10,7 +10,9 @@ import { appOf, assertOwnPage, flowAt } from '../steps/steps.ts';
 import { notOffered } from '../mailed-codes/not-offered.ts';
 import { allowsSignUp, requestSignUpCode, storeForm } from '../mailed-codes/request-code.ts';
 
-/* Sign-up for an app. Name and password wait in the flow: nothing is created before the address is proved. */
+/*
+ * Sign-up for an app. Name and password are kept in the flow, because nothing is created before the address is proved.
+ */
 
 interface SignUp {
   readonly email: string;
@@ -23,8 +25,10 @@ interface SignUp {
 type PreparedSignUp = NewUser | DoorwardError;
 
 /**
- * Checks and hashes the password, outside of the transaction. Returns the refusal of a weak password, so that the page can
- * show it. @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED, PROVIDER_NOT_CONFIGURED
+ * Checks and hashes the password, outside the transaction. Returns the refusal of a weak password, so that the page can
+ * show it.
+ *
+ * @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED, PROVIDER_NOT_CONFIGURED
  */
 export async function prepareSignUp(
   db: Executor,
@@ -48,7 +52,7 @@ export async function prepareSignUp(
   return problem ?? { name, locale, passwordHash: await services.passwords.hash(password) };
 }
 
-/** Why the password is refused; undefined: it is not. */
+/** Why the password is refused; undefined if it is accepted. */
 export async function weaknessOf(
   services: Services,
   password: string,

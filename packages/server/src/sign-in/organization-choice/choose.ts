@@ -7,14 +7,15 @@ import { askConsent } from '../steps/ask-consent.ts';
 import { appOf, assertOwnPage, denyAccess, flowAt } from '../steps/steps.ts';
 
 interface Choice {
-  /** Id of the organization; absent: none. */
+  /** Id of the organization; absent for none. */
   readonly organization?: string | undefined;
   readonly form_token?: string | undefined;
 }
 
 /**
- * Continues for the organization that the user chose. What the page did not offer is answered like an organization that
- * does not exist.
+ * Continues with the organization that the user chose. An organization that the page did not offer is treated like one
+ * that does not exist.
+ *
  * @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED
  */
 export async function chooseOrganization(ctx: Run, { organization, form_token }: Choice): Promise<string> {

@@ -4,7 +4,7 @@ import { redirect } from '../../kernel/output/reply.ts';
 import { browserOperation, redirects } from '../steps/browser-operation.ts';
 import { chooseOrganization } from './choose.ts';
 
-/** The choice of an organization in a sign-in to an app (openid §12). The page is in `src/pages/sign-in`. */
+/** Chooses an organization in a sign-in to an app (openid §12). The page is in `src/pages/sign-in`. */
 export const chooseProjectOrganization = mutation({
   ...browserOperation,
   ...redirects,

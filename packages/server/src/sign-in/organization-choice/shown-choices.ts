@@ -5,7 +5,7 @@ import type { IdentifiedPerson } from '../flow/flow-data.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { organizations } from '../../schema/tenants/organization.ts';
 
-/** The organizations that the pages offer a user; `withoutOrganization`: they may also sign in without one. */
+/** The organizations that the pages offer a user. `withoutOrganization`: whether they may also sign in without one. */
 export interface ShownChoices {
   readonly organizations: readonly {
     readonly id: string;
@@ -39,7 +39,7 @@ export async function shownChoices(
   };
 }
 
-/** The name of the organization with this id, on which an earlier step decided. */
+/** The name of the organization that an earlier step decided on. */
 export async function chosenName(db: Executor, id: string | null | undefined): Promise<string | null> {
   if (!id) return null;
   const [row] = await db

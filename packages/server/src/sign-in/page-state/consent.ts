@@ -68,8 +68,9 @@ const wrongCode = () =>
   });
 
 /**
- * Records the consent and issues the code of the app. Changes since the consent page was shown can reduce what is granted,
- * never extend it.
+ * Records the consent and issues the app's code. Changes since the consent page was shown can reduce what is granted,
+ * but never extend it.
+ *
  * @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED
  */
 export async function approve(ctx: Run, consentToken: string): Promise<string | Refusal> {
@@ -77,7 +78,7 @@ export async function approve(ctx: Run, consentToken: string): Promise<string | 
   assertOwnPage(call);
   const { handle, asked: request, step } = await flowAt(tx, services, call, 'consent', consentToken);
   const app = await appOf(tx, request);
-  // Users are locked before flows, in the same order as by operations that end all flows of a user.
+  // Users are locked before flows, in the same order as in operations that end all flows of a user.
   const candidate = await resolveCandidate(ctx, app, step.user.proof);
   await consumeFlow(tx, services, call, 'project', handle);
   clearFlowCookie(ctx);
@@ -98,8 +99,9 @@ export async function approve(ctx: Run, consentToken: string): Promise<string | 
 }
 
 /**
- * Whether the user and the assurance level are unchanged since consent was shown. Meanwhile another user may own the
- * address, the user may have enabled a second factor, or an unrestricted app may have got scopes that were not shown.
+ * Whether the user and the assurance level are unchanged since consent was requested. In the meantime another user may
+ * have come to own the address, the user may have enabled a second factor, or an unrestricted app may have been given
+ * scopes that were not shown.
  */
 async function isUnchangedSinceShown(
   { tx }: Run,
@@ -113,7 +115,8 @@ async function isUnchangedSinceShown(
 }
 
 /**
- * The user cancels the sign-in, at any step; the app receives `access_denied`.
+ * Cancels the sign-in for the user, at any step; the app receives `access_denied`.
+ *
  * @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED
  */
 export async function deny(ctx: Run, consentToken: string): Promise<string> {

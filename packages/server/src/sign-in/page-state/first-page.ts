@@ -3,17 +3,17 @@ import type { LiveApp } from '../../apps/access/app.ts';
 import type { SignInForm, SignInStep } from '../flow/flow-data.ts';
 import { allowsSignUp } from '../mailed-codes/request-code.ts';
 
-/** What the first page knows: the form that was sent last, and what was wrong with it. */
+/** The data of the first page: the form that was sent last, and its errors. */
 export interface FirstPage {
   readonly form: SignInForm | null;
   readonly address: string | null;
   readonly entered: NonNullable<SignInStep['entered']>;
   readonly mailedTo: string | null;
-  /** The mailed code connects an account at the provider to the address. */
+  /** Whether the mailed code connects an account at the provider to the address. */
   readonly connects: boolean;
-  /** The connection of an organization to which the domain of the address leads. */
+  /** The organization's connection for the domain of the address. */
   readonly connection: { readonly id: string; readonly name: string; readonly enforced: boolean } | null;
-  /** An address may lead to a connection, so the page asks for it before it mails a code. */
+  /** Whether the app has connections, so that the page asks for the address before it mails a code. */
   readonly hasConnections: boolean;
   readonly problems: NonNullable<SignInStep['problems']>;
   readonly allowsSignUp: boolean;

@@ -6,7 +6,10 @@ import { pagePath } from '../admission/answer-app.ts';
 import { findFlowByCookie } from '../flow/flow.ts';
 import { liveAppOf } from './live-app.ts';
 
-/** Where a browser can go on whose step was refused: the page of the present step, or out of a flow that is over. */
+/**
+ * Where a browser can continue after its step was refused: on the page of the current step or, if the flow is over,
+ * elsewhere.
+ */
 export type Onward =
   | { readonly kind: 'page'; readonly path: string; readonly token: string }
   | { readonly kind: 'app'; readonly address: string }
@@ -20,7 +23,10 @@ const questions = {
   logout: '/hosted/sign-out',
 } as const;
 
-/** `hint` comes from a cookie: it chooses among registered apps and pages of this service, and is not an address. */
+/**
+ * Finds out where the browser can continue. `hint` comes from a cookie: it selects a registered app or a page of this
+ * service, and is never used as an address.
+ */
 export async function onwardOf(
   db: Executor,
   services: Services,
@@ -35,13 +41,13 @@ export async function onwardOf(
   }
   if (hint === 'service' || hint === 'device') return { kind: hint };
   const app = uuid.safeParse(hint).success ? await appById(db, hint) : undefined;
-  // A client that registered itself chose its own addresses, so no page of this service leads there.
+  // A client that registered itself chose its own addresses, so no page of this service links there.
   if (!app || app.registrationHash !== null) return null;
   const address = app.homepageUrl ?? originOf(app.redirectUris);
   return address === null ? null : { kind: 'app', address };
 }
 
-/** The site of the app; null for apps on the machine of the user, which have none. */
+/** The site of the app; null for apps on the user's machine, which have no site. */
 function originOf(redirectUris: readonly string[]): string | null {
   const addresses = redirectUris.map((text) => new URL(text));
   return addresses.find(({ protocol }) => protocol === 'https:')?.origin ?? null;

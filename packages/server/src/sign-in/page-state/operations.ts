@@ -23,8 +23,8 @@ import { fromProvider, takeIdentity, toProvider } from '../methods/provider-step
 import { flowPasskey, prepareSecondFactor } from '../methods/passkey.ts';
 
 /*
- * Sign-in to an app of a project on pages of this service (identity §12): authorization code with PKCE (RFC 6749, 7636,
- * 9700). These operations are for browsers, so REST only. The pages are in `src/pages/sign-in`.
+ * Sign-in to a project's app on pages of this service (identity §12): authorization code with PKCE (RFC 6749, 7636,
+ * 9700). These operations are for browsers, so they are REST only. The pages are in `src/pages/sign-in`.
  */
 
 const NamedScope = z
@@ -130,7 +130,7 @@ export const finishProjectGithub = mutation({
 
 const formToken = flowToken.optional().describe('The token of the page; checked if sent.');
 
-/** A form sends all its fields; an empty one counts as absent. */
+/** A form sends all its fields; an empty one counts as missing. */
 const field = z
   .string()
   .max(64)

@@ -45,14 +45,14 @@ interface PageQuestions {
   connectQuestionFor(flowCookie: string): Promise<ConnectQuestion | null>;
   logoutQuestionFor(flowCookie: string): ReturnType<typeof loadLogoutQuestion>;
   wayBackFor(flowCookie: string): ReturnType<typeof loadWayBack>;
-  /** Null when this browser has no current sign-in to an app. */
+  /** Null if this browser has no current sign-in to an app. */
   pageStateOf(flowCookie: string): Promise<PageState | null>;
   linkOf(flowCookie: string | null, token: string): Promise<LinkState>;
   onwardOf(flow: Parameters<typeof onwardOf>[2]): Promise<Onward | null>;
   readLogo: IdentityProviders['logos']['read'];
 }
 
-/** The questions of the pages, with the database and the services that answer them. */
+/** Reads the data that the pages need. */
 export const pageQuestions = (db: Executor, services: Services): PageQuestions => ({
   readLogo: services.identityProviders.logos.read,
   onwardOf: (flow) => onwardOf(db, services, flow),
@@ -122,11 +122,11 @@ async function pageStateAt(
   };
 }
 
-/** The name of the connection through which the person went. */
+/** The name of the connection that the person went to. */
 const companyOf = (step: ProjectFlow['step']): string | null =>
   (step.name === 'signIn' && step.connection?.id === step.providerKey && step.connection?.name) || null;
 
-/** The permissions of the consent page: those that the user holds now, and those that they do not hold yet. */
+/** The permissions on the consent page: those that the user holds now, and those that they do not hold yet. */
 async function questionOf(
   db: Executor,
   app: LiveApp,
@@ -184,7 +184,10 @@ export async function appInfo(db: Executor, services: Services, input: AppInfoIn
   };
 }
 
-/** Only the browser in which the user signs in receives who they are. @throws INVALID_TOKEN */
+/**
+ * The data of the consent page. Only the browser in which the user signs in learns who the user is. @throws
+ * INVALID_TOKEN
+ */
 export async function consentInfo(db: Executor, services: Services, call: Call, consentToken: string) {
   const flow = await findFlowByState(db, services, 'project', consentToken);
   if (flow?.step.name !== 'consent') throw startAgainError();

@@ -1,12 +1,12 @@
 import type { Config } from '../../config/config.ts';
 
-/** The folders of what was built; absent: it was not. */
+/** The folders of the built console and docs; absent if they were not built. */
 interface Built {
   readonly consoleFolder?: string;
   readonly docsFolder?: string;
 }
 
-/** What the pages need to know of the installation. */
+/** The settings of the installation that the pages need. */
 export function pageSettings(config: Config, { consoleFolder, docsFolder }: Built) {
   const { security, graphql, docs, auth } = config;
   const servesConsole = config.console.enabled && consoleFolder !== undefined;

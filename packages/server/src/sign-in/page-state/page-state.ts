@@ -19,16 +19,16 @@ export interface PersonProfile {
   readonly pictureUrl: string | null;
 }
 
-/** The project and owner of the app, because its name is free text and can imitate any other. */
+/** The project and owner of the app. Shown because the app's name is free text and can imitate any other. */
 export interface AppOwner {
   readonly project: string;
   readonly organization: string | null;
 }
 
-/** A site through which people can sign in. */
+/** A provider through which people can sign in. */
 type ShownProvider = Pick<IdentityProviders['offered'][number], 'key' | 'name' | 'logoUrl'>;
 
-/** The device that waits for an answer. Pages never get the hash of its code. */
+/** The device that waits for a decision. Pages never get the hash of its code. */
 export type ShownDevice = Omit<WaitingDevice, 'hash'>;
 
 /** The step that a browser's sign-in to an app has reached, and the data of its page. */
@@ -39,38 +39,41 @@ export interface PageState {
   readonly step: StepName;
   readonly providers: readonly LiveApp['enabledProviders'][number][];
   readonly identityProviders: readonly ShownProvider[];
-  /** The name of the site at which the user last tried to sign in. */
+  /** The name of the provider through which the user last tried to sign in. */
   readonly provider: string | null;
   /** The result of the last attempt. */
   readonly notice: Notice | null;
-  /** Whether the user has a passkey; only at the second factor. */
+  /** Whether the user has a passkey. Set only at the second factor. */
   readonly hasPasskey: boolean;
-  /** Whether the user has an authenticator app; only at the second factor. */
+  /** Whether the user has an authenticator app. Set only at the second factor. */
   readonly hasAuthenticator: boolean;
   readonly signIn: FirstPage;
-  /** The signed-in user; only at the consent. */
+  /** The signed-in user. Set only at the consent. */
   readonly user: PersonProfile | null;
-  /** Only at the consent. */
+  /** Set only at the consent. */
   readonly maker: AppOwner | null;
-  /** The permissions that the app requests; null: it is not restricted, so it may do what the user may in its project. */
+  /**
+   * The permissions that the app requests. Null if it is not restricted, so that it may use all rights of the user in
+   * its project.
+   */
   readonly scopes: readonly NamedScope[] | null;
-  /** Permissions that the user does not hold yet; the app may use them when the user does. */
+  /** Permissions that the user does not hold yet. The app may use them once the user holds them. */
   readonly later: readonly NamedScope[];
-  /** What the user's authenticator app needs, or new recovery codes; only while they add one. */
+  /** The data for setting up an authenticator app, or new recovery codes. Set only while the user adds one. */
   readonly enrolment: ShownEnrolment | null;
-  /** The organizations that the user chooses from; only at that choice. */
+  /** The organizations that the user can choose from. Set only at that choice. */
   readonly choices: ShownChoices | null;
-  /** The name of the organization for which the user signs in; only at the consent. */
+  /** The name of the organization that the user signs in for. Set only at the consent. */
   readonly organization: string | null;
-  /** What the app will learn about the user; empty for a request of OAuth 2.0 alone. */
+  /** What the app will learn about the user; empty for a plain OAuth 2.0 request. */
   readonly openid: readonly OpenidScope[];
   /** The address that the app suggests (`login_hint`). */
   readonly loginHint: string | null;
-  /** The language that the app asked for; null: that of the browser. */
+  /** The language that the app requested; null for the language of the browser. */
   readonly language: Language | null;
-  /** The device that waits for the answer; null: an app in this browser. */
+  /** The device that waits for the decision; null for an app in this browser. */
   readonly device: ShownDevice | null;
-  /** The answer that the last page posts to the app; empty at every other step. */
+  /** The fields that the last page posts to the app; empty at every other step. */
   readonly fields: Readonly<Record<string, string>>;
 }
 
@@ -81,15 +84,15 @@ export type LinkState =
       readonly app: PageProfile;
       readonly redirectUri: string;
       readonly token: string;
-      /** The language that the app asked for. */
+      /** The language that the app requested. */
       readonly language: Language | null;
-      /** For a new password: what its form sends beside the password, and the length that it needs. */
+      /** For a new password: the values that its form sends in addition to the password, and the minimum length. */
       readonly reset: {
         readonly code: string;
         readonly formToken: string;
         readonly minLength: number;
       } | null;
     }
-  /** Opened in another browser: the page shows the code, and the link does nothing. */
+  /** Opened in another browser: the page shows the code, and the link has no effect. */
   | { readonly state: 'otherBrowser'; readonly code: string }
   | { readonly state: 'invalid' };

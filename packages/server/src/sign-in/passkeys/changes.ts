@@ -17,15 +17,16 @@ import { MAX_PASSKEYS, passkeys } from '../../schema/sign-in/passkey.ts';
 type OwnRun = Run & { readonly principal: Principal | null };
 type PasskeyRow = typeof passkeys.$inferSelect;
 
-/** @throws CONFLICT if the user cannot have one more */
+/** Asserts that the user can have another passkey. @throws CONFLICT */
 export function assertRoom(own: readonly PasskeyRow[]): void {
   if (own.length < MAX_PASSKEYS) return;
   throw fail('CONFLICT', { fix: `A user has at most ${MAX_PASSKEYS} passkeys: remove one first.` });
 }
 
 /**
- * Stores a verified passkey. Its challenge is used up even if the answer does not count.
- * @throws MFA_REQUIRED, CONFLICT if the passkey exists, or the user has ten
+ * Stores a verified passkey. Its challenge is used up even if the registration is refused.
+ *
+ * @throws MFA_REQUIRED, CONFLICT if the passkey already exists, or the user has ten passkeys
  */
 export async function addPasskey(
   ctx: OwnRun,

@@ -1,3 +1,5 @@
+/* The passkeys of the caller (docs/guides/passkeys.md). */
+
 import { and, eq } from 'drizzle-orm';
 import { z } from 'zod';
 import { pageOfOwn } from '../../db/query/page.ts';
@@ -13,8 +15,6 @@ import { mutation, query } from '../../declare.ts';
 import { lockCaller, lockForChange } from '../second-factor/lock-for-change.ts';
 import { addPasskey, assertRoom, removePasskey } from './changes.ts';
 import { Passkey, passkeyName, passkeys } from '../../schema/sign-in/passkey.ts';
-
-/** The passkeys of the caller (docs/guides/passkeys.md). */
 
 export const myPasskeys = query({
   rest: 'GET /me/passkeys',

@@ -1,3 +1,5 @@
+/* Sign-in with a passkey, without entering an address (docs/guides/passkeys.md). */
+
 import { eq } from 'drizzle-orm';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { newSession, openSession, SignIn } from '../../sessions/sign-in.ts';
@@ -13,8 +15,6 @@ import { mutation } from '../../declare.ts';
 import { refuse } from '../../kernel/output/reply.ts';
 import { users } from '../../schema/people/user.ts';
 
-/** Signing in with a passkey, without a name (docs/guides/passkeys.md). */
-
 export const passkeyOptions = mutation({
   rest: 'POST /auth/passkey/options',
   whileImpersonating: 'refused',
@@ -27,7 +27,7 @@ export const passkeyOptions = mutation({
   input: {},
   output: PasskeyRequest,
   run: (ctx) => {
-    // It is about no user, so there is nothing to audit.
+    // The call concerns no user, so there is nothing to audit.
     ctx.unchanged();
     return beginAssertion(ctx.tx, ctx.services, forSignIn);
   },

@@ -13,14 +13,15 @@ import { passwordChangedMail, type RemainingSignIns } from './password-changed-m
 import { nodeOfUser } from '../../people/user-node.ts';
 import { flushMails } from '../../people/flush-mails.ts';
 
-/** The user for whom the password is; it must not contain their name or addresses. */
+/** The user whose password it is. The password must not contain their name or addresses. */
 interface PasswordOwner {
   readonly addresses: readonly (string | null)[];
   readonly name: string;
 }
 
 /**
- * Applies the password policy (identity §2). `path` names the input field of the password.
+ * Applies the password policy (identity §2). `path` is the path of the password in the input.
+ *
  * @throws VALIDATION_ERROR
  */
 export async function assertPassword(
@@ -37,7 +38,7 @@ export async function assertPassword(
   if (codes.length > 0) throw fail('VALIDATION_ERROR', { details: codes.map((code) => ({ path, code })) });
 }
 
-/** The name and every address of the user, verified or only claimed, for `assertPassword`. */
+/** Loads the name and every address of the user, verified or only claimed, for `assertPassword`. */
 export async function loadPasswordOwner(db: Executor, user: UserRow): Promise<PasswordOwner> {
   const methods = await db
     .select({ address: authenticationMethods.providerId })
@@ -50,12 +51,12 @@ export async function loadPasswordOwner(db: Executor, user: UserRow): Promise<Pa
 }
 
 /**
- * Stores the password and ends what the old password may have opened: every session except those that
- * `endedSessions` leaves out, and every pending proof (`endProofs`). Records `user.password_changed` and mails it to
- * `proved` and to the verified primary address, so that an attacker who controls one mailbox is noticed in the
- * other. The mail is queued here and not by the notification of the event, because that one does not know the
- * address of the link.
- * The caller holds the lock on the user's row, so no sign-in with the old password happens in between.
+ * Stores the password and ends everything that the old password may have opened: every session except those that
+ * `endedSessions` leaves out, and every pending proof (`endProofs`). Records `user.password_changed`, and mails the
+ * change to `proved` and to the verified primary address, so that an attacker who controls one mailbox is noticed in
+ * the other. The mail is queued here rather than by the event's notification, which does not know the address that the
+ * link was mailed to. The caller holds the lock on the user's row, so no sign-in with the old password happens in
+ * between.
  */
 export async function replacePassword(
   ctx: Run,

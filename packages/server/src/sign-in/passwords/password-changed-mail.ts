@@ -4,9 +4,9 @@ import type { UserRow } from '../../schema/people/user.ts';
 
 type Language = NonNullable<UserRow['locale']>;
 
-/** What else signs in to the account of a user who has just reset the password. */
+/** Other sign-in methods of a user who has just reset the password. */
 export interface RemainingSignIns {
-  /** Verified addresses, and addresses of accounts elsewhere, other than the one that was proven. */
+  /** Verified addresses, and addresses of accounts at providers, except the address that was proved. */
   readonly addresses: readonly string[];
   readonly passkeys: number;
 }
@@ -14,7 +14,7 @@ export interface RemainingSignIns {
 interface Texts {
   readonly subject: string;
   readonly lines: readonly string[];
-  /** What else signs in, as `{list}`. */
+  /** A sentence about the other sign-in methods, which replace `{list}`. */
   readonly remaining: string;
   readonly passkeys: (number: number) => string;
   readonly small: string;
@@ -67,8 +67,8 @@ const texts: Record<Language, Texts> = {
 };
 
 /**
- * Contains no link: a security warning must not train users to click. After a reset it names what else can sign in, because
- * the reset ends none of that, and the reader may not have set it up.
+ * The mail about a changed password. Contains no link: a security warning must not train users to click. After a reset
+ * it lists the other sign-in methods, because the reset does not end them, and someone else may have added them.
  */
 export function passwordChangedMail(to: string, language: Language, remaining?: RemainingSignIns): Mail {
   const { subject, lines, small, ...words } = texts[language];

@@ -10,8 +10,8 @@ import type { UserRow } from '../../schema/people/user.ts';
 import { userAsActor } from '../../people/user-node.ts';
 
 /**
- * Removes the addresses that were never proven, with the links mailed to them. Another person may have known the former
- * password, and added an address whose link still waits.
+ * Removes the addresses that were never proved, with the links mailed to them. Another person may have known the former
+ * password, and added an address whose link is still valid.
  */
 export async function removeUnproven(ctx: Run, user: UserRow): Promise<void> {
   const { tx } = ctx;

@@ -8,8 +8,8 @@ import { endResets } from '../../sessions/pending-proofs.ts';
 import { resetMail } from './reset-mail.ts';
 
 /**
- * Mails a link that resets the password to a verified address of the user, and ends earlier links. Returns false, and sends
- * nothing, when too many mails went to the address. The caller has locked the row of the user.
+ * Mails a link that resets the password to a verified address of the user, and ends earlier links. Returns false, and
+ * sends nothing, if too many mails went to the address. The caller has locked the user's row.
  */
 export async function mailResetLinkTo(ctx: Run, user: UserRow, address: string): Promise<boolean> {
   const { tx, services, call } = ctx;

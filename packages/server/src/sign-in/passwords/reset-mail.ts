@@ -49,7 +49,7 @@ const texts: Record<Language, (minutes: number) => Texts> = {
   }),
 };
 
-/** The link opens the frontend, or the hosted page of this service if there is no frontend. */
+/** The link opens the frontend, or without a frontend the hosted page of this service. */
 const resetLink = ({ appUrl, security }: Config, token: string): string =>
   security.frontendUrl === undefined
     ? `${appUrl}/hosted/reset-password?token=${token}`

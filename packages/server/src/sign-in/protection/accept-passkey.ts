@@ -8,7 +8,7 @@ import { useAssertion, type AssertionCheck, type PasskeyProof } from '../webauth
 import { stopReset } from '../second-factor/reset.ts';
 import { delayToStep } from './constant-time-answer.ts';
 
-/** A check of a passkey that ended at `checkedAt`, a time of `performance.now()`. */
+/** A completed check of a passkey. `checkedAt` is its end, as a time of `performance.now()`. */
 export interface EndedAssertion {
   readonly check: AssertionCheck;
   readonly checkedAt: number;
@@ -20,8 +20,9 @@ interface AcceptedPasskey {
 }
 
 /**
- * The user whom the passkey signs in, locked until commit. Null if it does not count, or if the user may not sign in from here:
- * that is counted and recorded, and the answer takes as long for an unknown passkey. The challenge is used up, so commit.
+ * Returns the user whom the passkey signs in, locked until commit. Returns null if the passkey is not accepted, or the
+ * user may not sign in from here. Such an attempt is counted and recorded, and the response takes as long for an
+ * unknown passkey. The challenge is used up in any case, so commit.
  */
 export async function acceptPasskey(
   ctx: Run,
@@ -34,7 +35,7 @@ export async function acceptPasskey(
   const isAllowed = user !== undefined && canSignIn(user) && !isLocked;
   const proof = await useAssertion(ctx, isAllowed ? user.id : null, check);
   if (user && proof) {
-    // Who still has a factor has not lost it.
+    // A user who still has the factor has not lost it.
     if (proof.acr === 'aal2') await stopReset(tx, user.id);
     return { user, proof };
   }

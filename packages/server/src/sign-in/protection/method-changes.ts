@@ -9,7 +9,7 @@ import { flushMails } from '../../people/flush-mails.ts';
 
 type Method = Pick<typeof authenticationMethods.$inferSelect, 'label' | 'isVerified'>;
 
-/** A way to sign in: an AuthenticationMethod, or a passkey. */
+/** A sign-in method that changed: an AuthenticationMethod or a passkey. */
 interface ChangedMethod {
   readonly id: string;
   readonly provider: TextParams['sign_in_methods_changed']['provider'];
@@ -21,15 +21,14 @@ interface Change {
   readonly method: ChangedMethod;
   /** All methods of the user before the change. */
   readonly before: readonly Method[];
-  /** Absent: the caller. */
+  /** Default: the caller. */
   readonly actor?: Actor;
 }
 
 /**
  * Records a change of the user's sign-in methods, and mails it to every address that they had verified before. So an
- * attacker with short access can neither add a method unnoticed nor remove the address that would get the warning.
- * The mails are queued here and not by the notification of the event, because that one does not know a removed
- * address.
+ * attacker with short access can neither add a method unnoticed nor remove the address that would get the warning. The
+ * mails are queued here rather than by the event's notification, which does not know a removed address.
  */
 export async function recordMethodChange(
   ctx: Run,
@@ -38,7 +37,8 @@ export async function recordMethodChange(
 ): Promise<void> {
   const { tx, services, call } = ctx;
   const { provider, label } = method;
-  // The addresses of a user decide whether an organization requires its provider of them, which is part of the cached rights.
+  // A user's addresses decide whether an organization requires its provider for them, which is part of the cached
+  // rights.
   ctx.invalidate(`user:${user.id}`);
   const node: NodeRef | undefined = await nodeOfUser(tx, user.id);
   ctx.record({

@@ -7,8 +7,8 @@ import { browserOperation, flowParameter, redirects } from '../steps/browser-ope
 import { fromConnection, reachConnection, takeMember, toConnection } from '../methods/connection-steps.ts';
 
 /*
- * Sign-in through the identity provider of an organization. Each connection has its own callback, so a response of one
- * provider never reaches the callback of another (RFC 9700 §4.4.2.2).
+ * Sign-in through the identity provider of an organization. Each connection has its own callback, so that a response
+ * from one provider never reaches the callback of another (RFC 9700 §4.4.2.2).
  */
 
 const id = uuid.describe('Id of the connection.');
@@ -23,7 +23,7 @@ export const startConnection = mutation({
   output: z.null(),
   status: 302,
   codes: ['INVALID_TOKEN', 'PROVIDER_NOT_CONFIGURED'],
-  // The organization has chosen the server, and it may be slow on purpose.
+  // The organization chose the server, which may be slow on purpose.
   waits: true,
   prepare: ({ tx, services, call, input }) => reachConnection(tx, services, call, input.id),
   run: async (ctx) => redirect(await toConnection(ctx, ctx.input.id, ctx.prepared), 302),

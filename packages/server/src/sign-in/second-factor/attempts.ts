@@ -4,9 +4,9 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { mfaAttempts } from '../../schema/sign-in/mfa-factor.ts';
 
 /*
- * A user has five failed codes in 15 minutes, over app and recovery codes together; after that, no code is checked
- * until the window ends (identity §3). A correct code does not reset the count: the limit is on guesses, and the
- * attacker and the user share it.
+ * A user has five failed codes in 15 minutes, counting authenticator and recovery codes together; after that, no code
+ * is checked until the window ends (identity §3). A correct code does not reset the count: the limit is on guesses, and
+ * an attacker and the user share it.
  */
 
 const MAX_FAILURES = 5;
@@ -18,8 +18,8 @@ interface Run {
 }
 
 /**
- * A window that ends later than this was written before the clock was set back, and is ignored. Twice the window, to
- * tolerate clocks that differ.
+ * A window that ends later than this was written before the clock was set back, and is ignored. Twice the window
+ * length, to tolerate clocks that differ.
  */
 const farthestEnd = (now: Date): Date => new Date(now.getTime() + 2 * WINDOW_MS);
 
@@ -39,7 +39,7 @@ export async function isLockedOut({ tx, services }: Run, userId: string): Promis
   return rows.length > 0;
 }
 
-/** Counts a failed code. It is one statement, so that concurrent failures are all counted. */
+/** Counts a failed code, in one statement, so that concurrent failures are all counted. */
 export async function countFailure({ tx, services }: Run, userId: string): Promise<void> {
   const now = services.clock.now();
   const windowEndsAt = new Date(now.getTime() + WINDOW_MS);

@@ -1,3 +1,8 @@
+/*
+ * Verification of a second factor, for every operation that requires one. Everything here runs under the lock on the
+ * user's row, so that attempts are counted, and time steps consumed, one at a time.
+ */
+
 import { and, eq, isNull, lt, or } from 'drizzle-orm';
 import { matchingStep } from '../../crypto/tokens/totp.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
@@ -11,10 +16,6 @@ import { countFailure, isLockedOut } from './attempts.ts';
 import { stopReset } from './reset.ts';
 import { consumeRecoveryCode } from './recovery-codes.ts';
 
-/**
- * Verification of a second factor, for every operation that requires one. Everything here runs under the lock on the
- * user's row, so that attempts are counted and time steps are consumed one at a time.
- */
 export type FactorRow = typeof mfaFactors.$inferSelect;
 
 export const sealContextOf = (factorId: string): string => `mfa_factors:${factorId}`;
@@ -53,13 +54,13 @@ export async function verifySecondFactor(
   return isCorrect;
 }
 
-/** Whether the user has anything that recovery codes replace: an authenticator app that is enabled, or a passkey. */
+/** Whether the user has a factor that recovery codes can replace: an enabled authenticator app, or a passkey. */
 export const hasAnyFactor = async (tx: Executor, userId: string): Promise<boolean> =>
   (await isEnrolled(tx, userId)) || hasPasskey(tx, userId);
 
 /**
- * A passkey that did not verify its user completes no sign-in with a passkey: it may be the same one, so a thief of it
- * would have given both factors.
+ * Accepts a passkey as the second factor. If the passkey did not verify its user, it cannot complete a sign-in that
+ * began with a passkey: it may be the same one, and its thief would then have both factors.
  */
 async function completeWithPasskey(
   ctx: Run,
@@ -82,7 +83,7 @@ async function countFailures(ctx: Run, userId: string): Promise<void> {
 
 /**
  * Runs the check and counts a failure. After five wrong codes, or too many wrong secrets of any kind, nothing is
- * checked or counted.
+ * checked or counted any more.
  */
 export async function verifyWithLimit(
   ctx: Run,
@@ -97,7 +98,7 @@ export async function verifyWithLimit(
   return false;
 }
 
-/** Finds the factor that generated the code and consumes its time step; undefined when no factor matches. */
+/** Finds the factor that generated the code and consumes its time step; undefined if no factor matches. */
 export async function consumeCode(
   { tx, services }: Run,
   factors: readonly FactorRow[],

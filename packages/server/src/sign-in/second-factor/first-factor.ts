@@ -8,8 +8,8 @@ import { sealContextOf } from './codes.ts';
 import { replaceRecoveryCodes } from './recovery-codes.ts';
 
 /**
- * Adds an authenticator app whose first code was correct, and returns the recovery codes. The caller holds the lock on the
- * user, who has no factor.
+ * Adds an authenticator app whose first code was correct, and returns the recovery codes. The caller holds the lock on
+ * the user, who has no factor yet.
  */
 export async function addFirstFactor(
   ctx: Run,
@@ -19,7 +19,7 @@ export async function addFirstFactor(
   const { tx, services } = ctx;
   const { kek, ids, clock } = services;
   const [id, now] = [ids.next(), clock.now()];
-  // Apps whose set-up was never finished would count towards the maximum.
+  // Apps whose set-up was never completed would count towards the maximum.
   await tx.delete(mfaFactors).where(and(eq(mfaFactors.userId, user.id), eq(mfaFactors.isEnabled, false)));
   await tx.insert(mfaFactors).values({
     id,

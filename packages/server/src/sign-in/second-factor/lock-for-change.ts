@@ -9,8 +9,10 @@ import type { UserRow } from '../../schema/people/user.ts';
 import { lockUser } from '../../people/lock-user.ts';
 
 /**
- * The user's row, locked until commit, so that attempts are counted, time steps used and factors changed one after the
- * other. @throws UNAUTHENTICATED if another request deleted the user
+ * Returns the caller's user row, locked until commit, so that attempts are counted, time steps used and factors changed
+ * one after the other.
+ *
+ * @throws UNAUTHENTICATED if another request deleted the user
  */
 export async function lockCaller(ctx: Pick<Run, 'tx'>, { userId }: Principal): Promise<UserRow> {
   const user = await lockUser(ctx, userId);
@@ -19,8 +21,9 @@ export async function lockCaller(ctx: Pick<Run, 'tx'>, { userId }: Principal): P
 }
 
 /**
- * `lockCaller` for changes of factors and codes. Checks the session again under the lock, because another request may
- * have enabled the first factor after the session was authenticated.
+ * Like `lockCaller`, for changes of factors and codes. Checks the session again under the lock, because another request
+ * may have enabled the first factor after the session was authenticated.
+ *
  * @throws MFA_REQUIRED, UNAUTHENTICATED
  */
 export async function lockForChange(ctx: Pick<Run, 'tx'>, principal: Principal): Promise<UserRow> {
@@ -32,7 +35,7 @@ export async function lockForChange(ctx: Pick<Run, 'tx'>, principal: Principal):
   return user;
 }
 
-/** The session of the caller, as it is stored now. */
+/** The caller's session, as it is stored now. */
 export async function sessionOf(tx: Executor, { credentialId }: Principal) {
   const [session] = await tx.select().from(sessions).where(eq(sessions.id, credentialId));
   return session;

@@ -29,7 +29,7 @@ import { assertOneFactor } from './one-factor.ts';
 import { lockCaller, lockForChange } from './lock-for-change.ts';
 import * as secondFactor from './second-factor.ts';
 
-/** Most factors of one user (identity §7). */
+/** The maximum number of factors per user (identity §7). */
 const MAX_FACTORS = 5;
 
 const code = z
@@ -212,7 +212,8 @@ export const deleteMfaFactor = mutation({
     const removed = factorById(await factorsOf(tx, user.id), input.id);
     await tx.delete(mfaFactors).where(eq(mfaFactors.id, removed.id));
     if (!(await hasAnyFactor(tx, user.id))) await removeRecoveryCodes(tx, user.id);
-    // One that was never enabled protected nothing: its removal would alarm its user for no reason.
+    // A factor that was never enabled protected nothing, and notifying its user of the removal would alarm them for no
+    // reason.
     if (removed.isEnabled) await recordChange(ctx, user, 'factorRemoved', removed.id);
     else ctx.record({ target: { type: 'MfaFactor', id: removed.id }, node: await nodeOfUser(tx, user.id) });
     return removed;

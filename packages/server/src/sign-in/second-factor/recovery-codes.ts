@@ -19,13 +19,13 @@ const newCode = (): string =>
   Array.from({ length: LENGTH }, () => alphabet.charAt(randomInt(alphabet.length))).join('');
 
 /**
- * One HMAC per configured encryption key, the current key first. Codes have few bits, so their hashes need a key
- * that is not in the database; former keys keep codes valid after a key change.
+ * One HMAC per configured encryption key, the current key first. Codes have few bits, so their hashes need a key that
+ * is not in the database; former keys keep codes valid after a key change.
  */
 const hashesOf = ({ kek }: Services, code: string): string[] =>
   kek.deriveAll('mfa-recovery-code').map((key) => createHmac('sha256', key).update(code).digest('base64url'));
 
-/** Replaces the user's codes with a new set, and returns it. */
+/** Replaces the user's codes with a new set, and returns that. */
 export async function replaceRecoveryCodes({ tx, services }: Run, userId: string): Promise<string[]> {
   await removeRecoveryCodes(tx, userId);
   const codes = new Set<string>();
@@ -55,8 +55,8 @@ export async function countRecoveryCodes(tx: Executor, userId: string): Promise<
 }
 
 /**
- * Consumes a recovery code; false when it is not one of the user's. Spaces, hyphens and case are ignored, because
- * the code is typed from paper.
+ * Consumes a recovery code; returns false if the user does not have it. Spaces, hyphens and case are ignored, because
+ * codes are typed from paper.
  */
 export async function consumeRecoveryCode(
   { tx, services }: Run,

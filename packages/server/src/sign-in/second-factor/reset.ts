@@ -1,3 +1,8 @@
+/*
+ * The reset of the second factor of a user who has lost it, started by an operator (docs/operating/operators.md). It
+ * takes effect after a day, and a correct code stops it, because a user who still has the factor has not lost it.
+ */
+
 import { eq, lte } from 'drizzle-orm';
 import { INSTALLATION_OPERATOR } from '../../access/installation-roles.ts';
 import { factorResets, mfaAttempts, mfaFactors, mfaRecoveryCodes } from '../../schema/sign-in/mfa-factor.ts';
@@ -13,17 +18,14 @@ import { lockUser } from '../../people/lock-user.ts';
 import { installationNode, isOperator } from '../../people/operators.ts';
 import { endSessions } from '../../sessions/live-sessions.ts';
 
-/**
- * The reset of the second factor of a user who lost it, which an operator starts (docs/operating/operators.md). It takes effect after
- * a day, and a correct code stops it: who still has the factor has not lost it.
- */
+/** How long a reset waits before it takes effect. */
 export const RESET_DELAY_MS = 24 * 3_600_000;
 
 type ResetRun = Pick<Run, 'tx' | 'services' | 'record' | 'invalidate'>;
 
 /**
- * Removes authenticator apps and recovery codes, and passkeys if the operator said so; ends all sessions. The caller has
- * locked the row of the user.
+ * Removes authenticator apps and recovery codes, and passkeys if the operator chose that, and ends all sessions. The
+ * caller has locked the user's row.
  */
 export async function removeFactors(
   ctx: ResetRun,
@@ -48,11 +50,11 @@ export async function removeFactors(
   await endSessions(ctx, user.id, undefined, actor);
 }
 
-/** A correct code stops a reset that has not taken effect. */
+/** Stops a reset that has not taken effect yet; called after a correct code. */
 export const stopReset = (tx: Executor, userId: string): PromiseLike<unknown> =>
   tx.delete(factorResets).where(eq(factorResets.userId, userId));
 
-/** Carries out the resets whose day has passed. Never rejects; the next run does what is left. */
+/** Carries out the resets whose day has passed. Never rejects; the next run does whatever is left. */
 export const carryOutFactorResets = (
   services: Services,
   pool: Executor,
@@ -63,7 +65,10 @@ export const carryOutFactorResets = (
     log(error, 'a second factor could not be reset'),
   );
 
-/** Only an Installation Operator may remove the factor of an operator, which the user may have become since the reset was requested. */
+/**
+ * Whether the reset may still be carried out. Only an Installation Operator may remove the factor of an operator, and
+ * the user may have become an operator since the reset was requested.
+ */
 async function mayBeReset(
   tx: Executor,
   { config }: Services,
@@ -79,7 +84,7 @@ async function carryOut(services: Services, pool: Executor, actAsSystem: ActAsSy
   for (const { userId } of await pool.select().from(factorResets).where(isDue)) {
     await actAsSystem('resetSecondFactor', async (act) => {
       const user = await lockUser(act, userId);
-      // Stopped, or carried out by another process, meanwhile.
+      // In the meantime it may have been stopped, or carried out by another process.
       const [reset] = await act.tx.delete(factorResets).where(eq(factorResets.userId, userId)).returning();
       if (!reset || !user) return;
       const { reason, requestedBy } = reset;
@@ -96,7 +101,7 @@ async function carryOut(services: Services, pool: Executor, actAsSystem: ActAsSy
         target: { type: 'User', id: userId },
         metadata: { reason, requestedBy },
       });
-      // What it records names its node, as a job has to.
+      // Every recording in `removeFactors` names its node, as a job requires, so the cast is safe.
       const record = (recording: Recording) => act.record(recording as Parameters<typeof act.record>[0]);
       const ctx = { ...act, services, record };
       await removeFactors(ctx, user, systemActor, reset.passkeys);

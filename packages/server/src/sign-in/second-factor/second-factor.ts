@@ -18,16 +18,16 @@ export const codeBucket = (_input: unknown, call: Call): string => {
   return `mfa ${credentialKey(authentication.ok ? authentication.principal : null, call)} ${call.network}`;
 };
 
-/** The state of a session after a correct code. The token is signed before the transaction and answered after it. */
+/** The state of a session after a correct code. The token is signed before the transaction and returned after it. */
 interface RaisedSession {
-  /** How the user had signed in, before this factor. */
+  /** The methods of the sign-in, before this factor. */
   readonly formerAmr: readonly string[];
   readonly amr: string[];
   readonly authenticatedAt: Date;
   readonly accessToken: string;
 }
 
-/** Signs the token of the raised session; for `prepare`. @throws UNAUTHENTICATED */
+/** Signs the token of the raised session. Call it in `prepare`. @throws UNAUTHENTICATED */
 export async function prepareRaise(
   tx: Executor,
   services: Services,
@@ -50,8 +50,9 @@ export async function prepareRaise(
 }
 
 /**
- * Raises this session, and no other, to `aal2`. It counts as a recent sign-in (identity §6) and as a full session; if the
+ * Raises only this session to `aal2`. It then counts as a recent sign-in (identity §6) and as a full session; if the
  * user has too many full sessions, the least recently used one ends.
+ *
  * @throws UNAUTHENTICATED if the session has ended
  */
 export async function raiseSession(
@@ -74,7 +75,10 @@ export async function raiseSession(
 /** The target of audit entries about a user. */
 export const userTarget = (user: UserRow) => ({ type: 'User', id: user.id }) as const;
 
-/** The same refusal for a wrong, used or locked-out code. The transaction commits the counted failure and the audit entry. */
+/**
+ * The same refusal for a wrong, used or locked-out code. The transaction commits the counted failure and the audit
+ * entry.
+ */
 export async function refuseCode(ctx: Run, user: UserRow): Promise<Refusal> {
   const node = await nodeOfUser(ctx.tx, user.id);
   ctx.record({ outcome: 'failed', code: 'UNAUTHENTICATED', target: userTarget(user), node });

@@ -1,3 +1,8 @@
+/*
+ * Sign-in to this service itself, on the same pages as sign-ins to apps. The account pages and the command line use it,
+ * without an app.
+ */
+
 import { z } from 'zod';
 import { mutation } from '../../declare.ts';
 import { redirect } from '../../kernel/output/reply.ts';
@@ -15,8 +20,6 @@ import { newVerifier } from '../../providers/github.ts';
 import { beginFlow } from '../flow/flow.ts';
 import { loginHintOf } from '../authorize/authorize.ts';
 import { browserOperation, optionalParameter, redirects } from '../steps/browser-operation.ts';
-
-/** Sign-in to this service itself, on the pages for the sign-in to apps: its account pages and command line need no app. */
 
 export const startSignIn = mutation({
   ...browserOperation,

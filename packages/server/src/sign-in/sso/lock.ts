@@ -4,8 +4,8 @@ import type { Run } from '../../services.ts';
 import { liveSessions } from '../../sessions/live-sessions.ts';
 
 /**
- * Whether the session is live; locks it until commit. So its end either comes before, and is seen, or comes after, and ends
- * the session of an app that began in it.
+ * Whether the browser sign-in is live. Locks it until commit, so that its end is either seen here, or happens later and
+ * then also ends the app session that began in it.
  */
 export async function lockSsoSession({ tx, services }: Pick<Run, 'tx' | 'services'>, id: string) {
   const live = await tx

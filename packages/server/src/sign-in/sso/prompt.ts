@@ -1,10 +1,10 @@
 /** How an authorization request wants the user to sign in (OpenID Connect Core §3.1.2.1). */
 export interface Prompt {
-  /** No page may appear: `prompt=none`. */
+  /** Whether no page may appear (`prompt=none`). */
   readonly isSilent: boolean;
-  /** The user signs in, although they are signed in already. */
+  /** Whether the user must sign in again, although they are signed in already. */
   readonly asksSignIn: boolean;
-  /** How long ago they may have signed in; null: any time. */
+  /** How long ago they may have signed in, in seconds; null for any time. */
   readonly maxAgeSeconds: number | null;
 }
 
@@ -12,7 +12,7 @@ export const promptValues = ['none', 'login', 'consent', 'select_account'];
 
 export const promptValuesOf = (sent: string | undefined): string[] => (sent ?? '').split(' ').filter(Boolean);
 
-/** `select_account` means a new sign-in here, because a browser has one user for each issuer. */
+/** Reads the parameters. `select_account` means a new sign-in here, because a browser has one user per issuer. */
 export function parsePrompt(sent: {
   readonly prompt?: string | undefined;
   readonly max_age?: string | undefined;

@@ -7,7 +7,7 @@ export interface SignInState extends Pick<ProjectSignIn, 'asked' | 'verifier'> {
   readonly handle: string | null;
 }
 
-/** Moves the sign-in to its next step, on a page. */
+/** Moves the sign-in to its next step, which has a page. */
 export async function storeStep(
   ctx: Run,
   { handle, asked, verifier }: SignInState,
@@ -18,7 +18,7 @@ export async function storeStep(
   else await advanceFlow(ctx, 'project', handle, data);
 }
 
-/** Ends the sign-in. @throws INVALID_TOKEN when another request ended it before */
+/** Ends the sign-in. @throws INVALID_TOKEN if another request has already ended it */
 export async function endSignIn(ctx: Run, { handle }: SignInState): Promise<void> {
   if (handle === null) return;
   await consumeFlow(ctx.tx, ctx.services, ctx.call, 'project', handle);

@@ -1,15 +1,15 @@
 import type { Run } from '../../services.ts';
 
 /**
- * The cookie of a browser with its sign-ins at issuers (openid §8): an id and a secret for each, newest first. A browser
- * has one cookie for all issuers, because the prefix `__Host-` allows no path.
+ * An entry of the cookie with the browser sign-ins of a browser (openid §8): an id and a secret per issuer, newest
+ * first. There is one cookie for all issuers, because the prefix `__Host-` allows no path.
  */
 export interface SsoEntry {
   readonly id: string;
   readonly secret: string;
 }
 
-/** A further issuer makes the browser forget the oldest, so that the header stays small. */
+/** With more issuers the oldest entry is dropped, so that the header stays small. */
 const MAX_ENTRIES = 10;
 
 const entryPattern = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([\w-]{43})$/;
@@ -24,7 +24,7 @@ export function parseSsoCookie(cookie: string | null): SsoEntry[] {
     });
 }
 
-/** Sets the cookie after the commit; `maxAgeSeconds` is the longest that any of its sessions can live. */
+/** Sets the cookie after the commit. `maxAgeSeconds` is the longest remaining life of any of its sessions. */
 export function setSsoCookie(ctx: Run, entries: readonly SsoEntry[], maxAgeSeconds: number): void {
   const value = entries
     .slice(0, MAX_ENTRIES)

@@ -14,14 +14,15 @@ import { endSessions, liveSessions } from '../../sessions/live-sessions.ts';
 import { parseSsoCookie, setSsoCookie, type SsoEntry } from './sso-cookie.ts';
 
 /*
- * One sign-in on the pages for all apps of an issuer (openid §8): a session of the browser that makes no tokens. It
- * proves who the user is to the next app of the same project. Its end ends the sessions of the apps that began in it.
+ * The browser sign-in: one sign-in on the pages for all apps of an issuer (openid §8). It is a session of the browser
+ * that makes no tokens, and proves who the user is to the next app of the same project. When it ends, the app sessions
+ * that began in it end too.
  */
 
 const HOUR_MS = 3_600_000;
 const DAY_SECONDS = 86_400;
 
-/** The live session of this browser for the apps of the project: that of the newest sign-in. */
+/** The live session of this browser for the apps of the project, from the newest sign-in. */
 export const findSsoSession = async (
   db: Executor,
   services: Services,
@@ -29,7 +30,7 @@ export const findSsoSession = async (
   projectId: string,
 ): Promise<SessionRow | undefined> => (await loadSsoSessions(db, services, cookie, projectId))[0];
 
-/** The live sessions of this browser for the apps of the project, or of all projects; the newest sign-in first. */
+/** The live sessions of this browser for the apps of the project, or of all projects, newest sign-in first. */
 export async function loadSsoSessions(
   db: Executor,
   services: Services,
@@ -65,7 +66,7 @@ const isHeld = ({ id, refreshHash }: SessionRow, entries: readonly SsoEntry[]): 
   return hash !== undefined && equalHashes(Buffer.from(hash), Buffer.from(refreshHash));
 };
 
-/** The user of the session, as far as it proves them now: its second factor counts for SSO_MFA_HOURS. */
+/** The user of the session, as far as it still proves them: its second factor counts for SSO_MFA_HOURS. */
 export function personOfSession({ config, clock }: Services, session: SessionRow): IdentifiedPerson {
   const factorUntil = (session.factorAt?.getTime() ?? 0) + config.auth.sso.factorHours * HOUR_MS;
   const isFactorFresh = factorUntil > clock.now().getTime();
@@ -85,8 +86,8 @@ export function personOfSession({ config, clock }: Services, session: SessionRow
 }
 
 /**
- * Keeps what the user proved for the next apps of the project, and returns the id of the session. A sign-in gives the browser
- * a new secret. If another user was signed in in this browser, their session ends.
+ * Stores what the user has proved for the next apps of the project, and returns the id of the session. Each sign-in
+ * gives the browser a new secret. If another user was signed in in this browser, their session ends.
  */
 export async function keepSignIn(
   ctx: Run,
@@ -115,8 +116,8 @@ export async function keepSignIn(
   const boundTo = boundOrganization(person) ?? null;
   const issuer = connection ? issuerOfConnection(connection.id) : (identity?.oidc?.issuer ?? null);
   const held = await loadSsoSessions(tx, services, call.ssoCookie, projectId);
-  // Sessions of apps refer to the session of the browser in which they began. So it is never turned from a person's own into one
-  // bound to an organization, or back: another kind of sign-in gets another, and a logout ends both.
+  // App sessions refer to the browser sign-in in which they began. So a person's own session never becomes one bound to
+  // an organization, or the reverse: the other kind of sign-in creates a separate session, and a logout ends both.
   const former = held.find(({ userId, organizationId }) => userId === user.id && organizationId === boundTo);
   const strangers = held.filter(({ userId }) => userId !== user.id);
   const secret = newOneTimeToken();
@@ -140,14 +141,17 @@ export async function keepSignIn(
   return id;
 }
 
-/** What stands for the issuer in a session through a connection: not what the organization named, which others may trust. */
+/**
+ * The issuer that is stored for a session through a connection. It is not the issuer that the organization configured,
+ * because other apps may trust that one.
+ */
 const issuerOfConnection = (id: string): string => `connection ${id}`;
 
-/** The connection through which the session began; undefined: through none. */
+/** The connection through which the session began; undefined if there was none. */
 export const connectionOfSession = ({ organizationId, ssoIssuer }: SessionRow): string | undefined =>
   organizationId === null ? undefined : ssoIssuer?.split(' ')[1];
 
-/** It ends when no app used it for a while, and in any case some days after the sign-in. */
+/** The time at which it ends: when no app has used it for a while, but at the latest some days after the sign-in. */
 function endOf(
   { config }: Services,
   {
@@ -161,7 +165,7 @@ function endOf(
   return new Date(Math.min(now.getTime() + idleHours * HOUR_MS, latest));
 }
 
-/** Removes ended sessions from the cookie of this browser. */
+/** Removes ended sessions from this browser's cookie. */
 export function forgetSsoSessions(ctx: Run, ids: readonly string[]): void {
   const entries = parseSsoCookie(ctx.call.ssoCookie);
   const left = entries.filter(({ id }) => !ids.includes(id));

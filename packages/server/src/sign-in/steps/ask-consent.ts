@@ -14,8 +14,8 @@ import type { Run } from '../../services.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 
 /**
- * Fixes the scopes that consent can grant, and continues with the consent page; or back to the app, if it needs no
- * consent or the user gave it before.
+ * Determines the scopes that consent can grant, and continues with the consent page, or back to the app if it needs no
+ * consent or the user has consented before.
  */
 export async function askConsent(
   ctx: Run,
@@ -48,7 +48,7 @@ export async function askConsent(
     });
     return pageOf(services.config, 'signIn');
   }
-  // Whom the app does not admit need not add a factor for it.
+  // A user whom the app does not admit need not add a factor for it.
   const missing = await missingFactor(tx, state.asked, user);
   if (missing === 'enrolment' && boundOrganization(user) !== undefined) return refuse();
   if (missing) return askFactor(ctx, state, user, missing);
@@ -71,8 +71,8 @@ export async function askConsent(
 }
 
 /**
- * Whether another program on the user's device could get the answer: a public app with a scheme of its own or a loopback
- * address. A sign-in without any page must not answer it (RFC 8252 §8.6).
+ * Whether another program on the user's device could receive the response: the app is public and has its own URI scheme
+ * or a loopback address. A sign-in without any page must not send it a code (RFC 8252 §8.6).
  */
 function isOnDevice({ confidential }: LiveApp, { redirectUri }: AppRequest): boolean {
   const { protocol, hostname } = new URL(redirectUri);
@@ -81,8 +81,8 @@ function isOnDevice({ confidential }: LiveApp, { redirectUri }: AppRequest): boo
 }
 
 /**
- * Whether the app may learn by a request without a page who is signed in here, for example by guesses in `login_hint` or
- * `organization`: it belongs to the project's owner, or the user has consented to it.
+ * Whether the app may learn, through requests without a page, who is signed in here, for example by guessing
+ * `login_hint` or `organization`. It may if it belongs to the project's owner, or the user has consented to it.
  */
 export const mayLearnUser = async (
   db: Executor,
@@ -98,7 +98,7 @@ interface Identified {
 
 type Obstacle = 'denied' | 'organization' | 'connection' | 'joining' | 'consent';
 
-/** What the sign-in of this user still needs a page for, or why it is impossible; null: it would finish at once. */
+/** Why the sign-in of this user still needs a page or is impossible; null if it would finish immediately. */
 export async function obstacleTo(
   ctx: Run,
   asked: AppRequest,
@@ -115,9 +115,9 @@ export async function obstacleTo(
 }
 
 /**
- * Why the sign-in needs no consent; undefined: it does. The service itself needs none. A first-party app needs one if it
- * asks for it, or if a user whom the browser knows already joins the project or approves a device. Other apps need one
- * unless the user has consented before; a user who joins has not.
+ * Why the sign-in needs no consent; undefined if it does. The service itself needs none. A first-party app needs
+ * consent if it asks for it, or if a user who is already signed in in this browser joins the project or approves a
+ * device. Other apps need it unless the user has consented before; a user who joins has not.
  */
 async function findConsent(
   db: Executor,

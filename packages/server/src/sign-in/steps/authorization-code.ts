@@ -23,16 +23,17 @@ interface FinishedSignIn {
   readonly request: AppRequest;
   readonly candidate: SignInCandidate;
   readonly user: IdentifiedPerson;
-  /** The ceiling of the tokens; null: not restricted. */
+  /** The scopes that limit the tokens; null for no restriction. */
   readonly scopes: readonly string[] | null;
-  /** Why the app gets a code: the user consented on the page, or before, or the app needs no consent. */
+  /** Why the app gets a code: the user consented on the page or earlier, or the app needs no consent. */
   readonly consent: 'given' | 'remembered' | 'firstParty';
 }
 
 /**
- * Ends a sign-in to an app: records it and sends the app a code (identity §12), which it exchanges for tokens. Where
- * needed, it creates the user, links their account at the provider and adds them to the project, which no earlier step
+ * Ends a sign-in to an app: records it and sends the app a code (identity §12), which it exchanges for tokens. If
+ * needed, creates the user, links their account at the provider and adds them to the project, which no earlier step
  * does. The caller has consumed the flow.
+ *
  * @throws INVALID_TOKEN
  */
 export async function finishSignIn(

@@ -1,12 +1,13 @@
+/* Declarations that operations called by browsers in a sign-in to an app have in common. */
+
 import { z } from 'zod';
 import type { DoorwardError } from '../../errors.ts';
 import { redirect, type BareReply } from '../../kernel/output/reply.ts';
 import { formPath, pagePath, type StepName } from '../admission/answer-app.ts';
 
-/** What the operations that browsers call in a sign-in to an app have in common. */
 export const optionalParameter = (description: string) => z.string().optional().meta({ description });
 
-/** Read from the address before the operation runs (`http/cookies/flow-cookies.ts`). */
+/** Read from the URL before the operation runs (`http/cookies/flow-cookies.ts`). */
 export const flowParameter = z.string().max(64).optional().meta({
   description: 'The sign-in of this browser, as in the address of its page; absent: the newest one.',
 });
@@ -18,7 +19,7 @@ export const browserOperation = {
   permissionChange: 'none',
 } as const;
 
-/** The answer redirects to the next page or to the app. */
+/** The response redirects to the next page or to the app. */
 export const redirects = { output: z.null(), status: 303 } as const;
 
 /** The secret of a page or mail. The example is not a valid token. */
@@ -36,7 +37,7 @@ export const typedAddress = z
   .max(320)
   .meta({ description: 'The address of the person.', examples: ['ada@example.com'] });
 
-/** On these errors, redirects to the page with the form, which then shows the notice of the flow. */
+/** For these errors, redirects to the page with the form, which then shows the notice of the flow. */
 export const redirectOnError =
   (page: StepName | 'signUp' | 'reset', ...codes: readonly DoorwardError['code'][]) =>
   (error: DoorwardError): BareReply | undefined =>

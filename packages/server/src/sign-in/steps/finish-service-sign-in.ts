@@ -15,9 +15,10 @@ import { isAccountPage } from '../federation/destination.ts';
 const HOUR_MS = 3_600_000;
 
 /**
- * The end of a sign-in to this service itself: a session, and the browser goes on to the page that it asked for; or the question
- * whether a command line gets the session. A session of the account pages is of use there alone, because only they accept its
- * cookie; it gets no tokens, and ends after SSO_IDLE_HOURS.
+ * Ends a sign-in to this service itself. Opens a session and sends the browser to the page that it requested, or asks
+ * whether a command line gets the session. A session of the account pages works only there, because only they accept
+ * its cookie; it gets no tokens, and ends after SSO_IDLE_HOURS.
+ *
  * @throws INVALID_TOKEN
  */
 export async function finishServiceSignIn(

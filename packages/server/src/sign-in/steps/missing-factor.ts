@@ -1,3 +1,5 @@
+/* The second factor that an app requests with `acr_values` (openid §3), although its user may have none. */
+
 import { newTotpSecret } from '../../crypto/tokens/totp.ts';
 import { acrOf } from '../../people/acr.ts';
 import { pageOf } from '../admission/answer-app.ts';
@@ -10,15 +12,16 @@ import { isEnrolled } from '../../people/enrolment.ts';
 import { hasPasskey } from '../webauthn/has-passkey.ts';
 import { storeStep, type SignInState } from '../sso/sign-in-state.ts';
 
-/** The second factor that an app asks for with `acr_values` (openid §3), although its user may have none. */
-
-/** The app names them by preference (OpenID Connect Core §3.1.2.1), so the first that is known here counts. */
+/**
+ * Whether the app requests a second factor. It lists values by preference (OpenID Connect Core §3.1.2.1), so the first
+ * value that is known here counts.
+ */
 export const asksSecondFactor = (acrValues: string | undefined): boolean =>
   (acrValues ?? '').split(' ').find((value) => value === 'aal1' || value === 'aal2') === 'aal2';
 
 /**
- * The page of the second factor that is still missing: to give one, or to add the first. A user who does not exist yet has
- * nothing to which it could be added; they are asked the next time.
+ * The page of the missing second factor: to use one, or to add the first; null if none is missing. A user who does not
+ * exist yet cannot get a factor, so they are asked the next time.
  */
 export async function missingFactor(
   db: Executor,
@@ -30,8 +33,8 @@ export async function missingFactor(
 }
 
 /**
- * Whether the user signed in so recently that they may add a factor, as everywhere else. Where an organization vouched for them
- * they may not: its provider would get a factor of theirs, which counts in other organizations too.
+ * Whether the user signed in recently enough to add a factor, as everywhere else. If an organization vouched for them
+ * they may not: its provider would get a factor of the user, which counts in other organizations too.
  */
 export function mayAddFactor({ clock, config }: Services, person: IdentifiedPerson): boolean {
   if (boundOrganization(person) !== undefined) return false;

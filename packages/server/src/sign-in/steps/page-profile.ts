@@ -3,7 +3,7 @@ import type { LiveApp } from '../../apps/access/app.ts';
 import { isOwnPicture } from '../../apps/branding/logo.ts';
 import type { Language } from '../../languages.ts';
 
-/** What the pages show of the app. */
+/** The data about the app that the pages show. */
 interface AppProfile {
   readonly name: string;
   readonly logoUrl: string | null;
@@ -11,15 +11,15 @@ interface AppProfile {
   readonly primaryColor: string | null;
 }
 
-/** What our own pages show of it beside that. */
+/** The data that our own pages show in addition. */
 export interface PageProfile extends AppProfile {
   /** The path of an uploaded logo. */
   readonly logoPath: string | null;
-  /** By language, below the heading of the first page. */
+  /** Texts by language, shown below the heading of the first page. */
   readonly intro: Readonly<Partial<Record<Language, string>>>;
 }
 
-/** A client that registered itself chose its own link, so no page of this service leads there. */
+/** A client that registered itself chose its own link, so no page of this service shows it. */
 export const profileOf = ({ name, logoUrl, primaryColor, ...app }: LiveApp): AppProfile => ({
   name,
   logoUrl,

@@ -1,3 +1,8 @@
+/*
+ * The steps of a sign-in to an app, from the choice of a provider to the consent page (identity §12). A step belongs to
+ * the browser with the flow cookie. The stored flow decides which page is next, so no step can be skipped.
+ */
+
 import { fail } from '../../errors.ts';
 import type { Call } from '../../kernel/context.ts';
 import type { Services, Run } from '../../services.ts';
@@ -22,21 +27,18 @@ import type { Proof, SignInStep } from '../flow/flow-data.ts';
 import { isEnrolled } from '../../people/enrolment.ts';
 import { askConsent } from './ask-consent.ts';
 
-/**
- * The steps of a sign-in to an app, from the choice of a provider to the consent page (identity §12). A step belongs to
- * the browser with the flow cookie. The stored flow decides which page is next, so no step can be skipped.
- */
 export type ProjectFlow = Flow<'project'>;
 
 /**
- * Prevents CSRF: only the cookie identifies the flow, so pages of other origins must not use it.
+ * Prevents CSRF: only the cookie identifies the flow, so pages of other origins must not be able to use it.
+ *
  * @throws ORIGIN_NOT_ALLOWED
  */
 export function assertOwnPage({ flowCookie, originAllowed }: Call): void {
   if (flowCookie !== null && !originAllowed) throw fail('ORIGIN_NOT_ALLOWED');
 }
 
-/** The app of a flow, if it still exists with the redirect URI of the flow. @throws INVALID_TOKEN */
+/** Returns the app of a flow, if it still exists with the flow's redirect URI. @throws INVALID_TOKEN */
 export async function appOf(
   db: Executor,
   { appId, redirectUri, device, toService }: AppRequest,
@@ -48,7 +50,9 @@ export async function appOf(
 }
 
 /**
- * The flow of this browser, which must be at this step, or at one of these. `formToken` must match the flow if sent.
+ * Returns the flow of this browser, which must be at this step, or at one of these. `formToken` must match the flow if
+ * it was sent.
+ *
  * @throws INVALID_TOKEN
  */
 export async function flowAt<S extends StepName>(
@@ -68,7 +72,7 @@ type At<S extends StepName> = ProjectFlow & { readonly step: { readonly name: S 
 const isAt = <S extends StepName>(flow: ProjectFlow, name: S | readonly S[]): flow is At<S> =>
   [name].flat().some((step) => step === flow.step.name);
 
-/** The part of a flow that every step keeps. */
+/** The members of a flow that stay the same at every step. */
 export const commonPart = ({ asked, verifier }: Pick<ProjectFlow, 'asked' | 'verifier'>) => ({
   asked,
   verifier,
@@ -110,7 +114,10 @@ export async function continueWithProof(
   return next;
 }
 
-/** The first page says that the account cannot be linked. There are other ways to sign in, and `Cancel`, which tells the app. */
+/**
+ * Returns to the first page, which says that the account cannot be linked. It offers other sign-in methods and
+ * `Cancel`, which reports to the app.
+ */
 async function backToMethods(ctx: Run, { handle, step: last, ...flow }: ProjectFlow): Promise<string> {
   ctx.unchanged();
   const {

@@ -18,8 +18,8 @@ import { isCrossOrigin, type SentAssertion } from './credential.ts';
 import type { RequestOptions } from './options.ts';
 
 /*
- * The use of a passkey, to sign in or as a second factor, in two steps. `checkAssertion` verifies the signature before the
- * transaction. `useAssertion` runs inside it, with the user's row locked: it consumes the challenge and updates the
+ * The use of a passkey, to sign in or as a second factor, in two steps. `checkAssertion` verifies the signature before
+ * the transaction. `useAssertion` runs inside it, with the user's row locked: it consumes the challenge and updates the
  * counter.
  *
  *   const check = await checkAssertion(db, services, { challengeId, credential }, use);
@@ -28,13 +28,16 @@ import type { RequestOptions } from './options.ts';
  *   if (proof) // sign in with proof.acr and proof.amr
  */
 
-/** What `checkAssertion` found. */
+/** The result of `checkAssertion`. */
 export interface AssertionCheck {
   readonly challengeId: string;
   readonly use: ChallengeUse;
-  /** Whose passkey it is, whether the signature is right or not; null for an unknown passkey. */
+  /** The user whose passkey it is, whether or not the signature is valid; null for an unknown passkey. */
   readonly userId: string | null;
-  /** Whether there was something to verify, so that a failure counts as a wrong secret: an expired challenge does not. */
+  /**
+   * Whether there was something to verify, so that a failure counts as a wrong secret. With an expired challenge there
+   * was not.
+   */
   readonly isAttempt: boolean;
   readonly verified: VerifiedAssertion | null;
 }
@@ -46,7 +49,7 @@ interface VerifiedAssertion {
   readonly backedUp: boolean;
 }
 
-/** How a user who has used a passkey is authenticated by it. */
+/** How a user is authenticated by a passkey that they used. */
 export interface PasskeyProof {
   readonly passkeyId: string;
   /** With user verification the passkey is two factors: the key pair, and a PIN or a biometric trait. */
@@ -57,7 +60,10 @@ export interface PasskeyProof {
 export const proofOf = ({ passkeyId, userVerified }: VerifiedAssertion): PasskeyProof =>
   userVerified ? { passkeyId, acr: 'aal2', amr: ['pop', 'mfa'] } : { passkeyId, acr: 'aal1', amr: ['pop'] };
 
-/** A challenge, and the options for `navigator.credentials.get`. They are the same for everybody and name no passkey. */
+/**
+ * Creates a challenge, and the options for `navigator.credentials.get`. The options are the same for all users and name
+ * no passkey.
+ */
 export async function beginAssertion(tx: Executor, services: Services, use: ChallengeUse) {
   const { id, challenge } = await createChallenge(tx, services, use);
   const publicKey: z.output<typeof RequestOptions> = {
@@ -70,7 +76,7 @@ export async function beginAssertion(tx: Executor, services: Services, use: Chal
   return { challengeId: id, publicKey };
 }
 
-/** Verifies the answer of an authenticator and changes nothing. */
+/** Verifies the response of an authenticator, without changing anything. */
 export async function checkAssertion(
   db: Executor,
   services: Services,
@@ -98,7 +104,7 @@ async function verify(
   const { rpId, origins } = services.config.passkeys;
   const { clientDataJSON, authenticatorData, signature, userHandle } = credential.response;
   try {
-    // The authenticator signs in the user whom it stores, so it has to name them.
+    // The authenticator signs in the user that it has stored, so it must name the user.
     if (userHandle !== handle || isCrossOrigin(clientDataJSON)) return null;
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
       response: {
@@ -111,7 +117,7 @@ async function verify(
       expectedChallenge: (challenge) => hashOneTimeToken(challenge) === challengeHash,
       expectedOrigin: [...origins],
       expectedRPID: rpId,
-      // The counter is compared later, under the lock, so that the user gets a mail when it goes back.
+      // The counter is compared later, under the lock, so that the user gets a mail if it went back.
       credential: {
         id: passkey.credentialId,
         publicKey: isoBase64URL.toBuffer(passkey.publicKey),
@@ -123,14 +129,15 @@ async function verify(
     const { newCounter, userVerified, credentialBackedUp } = authenticationInfo;
     return { passkeyId: passkey.id, counter: newCounter, userVerified, backedUp: credentialBackedUp };
   } catch {
-    // The library throws for everything that does not fit, and for malformed bytes.
+    // The library throws for anything that does not match, and for malformed bytes.
     return null;
   }
 }
 
 /**
- * Uses the challenge up, and answers what the passkey proves; null if the assertion is not of this user, or does not
- * count: then the challenge is used up too, so commit. The caller has locked the row of the user (null: the caller refuses every user).
+ * Uses up the challenge, and returns what the passkey proves. Returns null if the assertion is not of this user, or is
+ * not accepted; the challenge is used up then too, so commit. The caller has locked the user's row. With null as user,
+ * every user is refused.
  */
 export async function useAssertion(
   ctx: Run,

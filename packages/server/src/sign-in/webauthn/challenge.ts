@@ -4,21 +4,23 @@ import type { Services } from '../../services.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { passkeyChallenges } from '../../schema/sign-in/passkey-challenge.ts';
 
-/** Where a challenge counts. A challenge of one purpose, session or flow does not count in another. */
+/** What a challenge is valid for. A challenge for one purpose, session or flow is not valid in another. */
 export type ChallengeUse =
   /** Adds a passkey, in this session only. */
   | { readonly purpose: 'registration'; readonly boundTo: string }
   /** Signs in, or is a second factor of a session. */
   | { readonly purpose: 'signIn'; readonly boundTo: null }
-  /** A step of a sign-in on hosted pages; `boundTo`: the hash of the flow cookie, which stays the same between steps. */
+  /**
+   * A step of a sign-in on hosted pages. `boundTo` is the hash of the flow cookie, which stays the same between steps.
+   */
   | { readonly purpose: 'flow'; readonly boundTo: string };
 
-/** The use of a challenge that `passkeyOptions` answers. */
+/** The use of challenges that `passkeyOptions` returns. */
 export const forSignIn: ChallengeUse = { purpose: 'signIn', boundTo: null };
 
 export const CHALLENGE_MS = 5 * 60_000;
 
-/** A challenge of 32 random bytes, in base64url, which one browser gets. */
+/** A challenge of 32 random bytes, in base64url, that is sent to one browser. */
 interface Challenge {
   readonly id: string;
   readonly challenge: string;
@@ -45,7 +47,7 @@ const isUsable = (id: string, { purpose, boundTo }: ChallengeUse, now: Date) =>
     gt(passkeyChallenges.expiresAt, now),
   );
 
-/** The hash of a challenge that can still be used here; undefined without one. */
+/** The hash of a challenge that can still be used here; undefined if there is none. */
 export async function findChallenge(
   db: Executor,
   { clock }: Pick<Services, 'clock'>,
@@ -59,7 +61,10 @@ export async function findChallenge(
   return row?.hash;
 }
 
-/** Uses the challenge up, whether its answer is right or not. False: it is used, expired, or belongs elsewhere. */
+/**
+ * Uses up the challenge, whether or not the response is correct. Returns false if it was used, has expired, or is for
+ * something else.
+ */
 export async function consumeChallenge(
   tx: Executor,
   { clock }: Pick<Services, 'clock'>,

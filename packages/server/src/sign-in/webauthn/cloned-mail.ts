@@ -27,8 +27,8 @@ const texts: Readonly<Record<NonNullable<UserRow['locale']>, Text>> = {
 };
 
 /**
- * Tells the user, at every verified address, that the counter of their passkey went back: a copy of the key may exist
- * (WebAuthn, 6.1.1). Contains no link: a security warning must not train users to click.
+ * Notifies the user, at every verified address, that the counter of their passkey went back, so that a copy of the key
+ * may exist (WebAuthn, 6.1.1). Contains no link: a security warning must not train users to click.
  */
 export async function mailClonedPasskey(ctx: Run, userId: string, passkeyName: string): Promise<void> {
   const { tx, services, call } = ctx;

@@ -1,9 +1,12 @@
+/*
+ * Credentials as browsers send them, in the form of `PublicKeyCredential.toJSON` (WebAuthn, 5.1). Unknown members are
+ * ignored.
+ */
+
 import { z } from 'zod';
 import { refusal, uuid } from '../../kernel/input/values.ts';
 
-/** What browsers send, as `PublicKeyCredential.toJSON` makes it (WebAuthn, 5.1). Unknown members are ignored. */
-
-/** Most characters of a credential as JSON. */
+/** The maximum length of a credential as JSON, in characters. */
 export const MAX_CREDENTIAL_LENGTH = 16 * 1024;
 
 const base64url = z
@@ -35,7 +38,7 @@ const clientDataJSON = base64url.describe('What the browser had signed, in base6
 
 const exampleId = 'mK8vWq3xTz1nR5bY7cJ2Lg';
 
-/** Loose, so that GraphQL types it as JSON: a page passes on what the browser answers. */
+/** A loose object, so that GraphQL types it as JSON, because a page passes on whatever the browser returns. */
 export const RegistrationCredential = bounded(
   z.looseObject({
     ...common,
@@ -67,7 +70,7 @@ export const RegistrationCredential = bounded(
   ],
 });
 
-/** As `RegistrationCredential`. */
+/** A loose object, like `RegistrationCredential`. */
 export const AssertionCredential = bounded(
   z.looseObject({
     ...common,
@@ -107,8 +110,8 @@ interface ClientData {
 }
 
 /**
- * Whether the page that used the passkey stood in a frame of another site, which could be a trap. The library accepts it
- * from browsers that do not name the other site.
+ * Whether the page that used the passkey was in a frame of another site, which could be a trap. The library accepts
+ * that if the browser does not name the other site.
  */
 export function isCrossOrigin(sentClientData: string): boolean {
   const { crossOrigin } = JSON.parse(Buffer.from(sentClientData, 'base64url').toString()) as ClientData;

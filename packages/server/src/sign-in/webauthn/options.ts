@@ -3,7 +3,7 @@ import { passkeyChallengeId } from './credential.ts';
 
 /*
  * WebAuthn options as JSON. Their schemas are loose, so that GraphQL types them as JSON, because a page passes them on
- * as they are; outputs have only the members that are declared here.
+ * unchanged; outputs contain only the members that are declared here.
  */
 
 const challenge = z.string().describe('32 random bytes, in base64url.');

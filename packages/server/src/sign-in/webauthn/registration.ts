@@ -12,12 +12,12 @@ import { CHALLENGE_MS, createChallenge, findChallenge, type ChallengeUse } from 
 import { isCrossOrigin, type SentRegistration } from './credential.ts';
 import type { CreationOptions } from './options.ts';
 
-/* The registration of a passkey (docs/guides/passkeys.md). */
+/* Registration of a passkey (docs/guides/passkeys.md). */
 
-/** ES256, EdDSA, RS256: what the authenticators of every platform have at least one of. */
+/** ES256, EdDSA, RS256: authenticators of every platform support at least one of them. */
 const algorithms = [cose.COSEALG.ES256, cose.COSEALG.EdDSA, cose.COSEALG.RS256];
 
-/** The names of WebAuthn; browsers may send others, which no client would understand. */
+/** The names that WebAuthn defines. Browsers may send others, which no client would understand. */
 const transportNames = ['ble', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'] as const;
 const isTransport = (name: string): name is (typeof transportNames)[number] =>
   (transportNames as readonly string[]).includes(name);
@@ -28,7 +28,7 @@ export const forRegistration = (sessionId: string): ChallengeUse => ({
   boundTo: sessionId,
 });
 
-/** The random id of the user for authenticators, which is created with the first passkey. */
+/** The user's random id for authenticators, which is created with the first passkey. */
 async function handleOf(tx: Executor, userId: string): Promise<string> {
   const handle = randomBytes(32).toString('base64url');
   await tx.insert(passkeyHandles).values({ userId, handle }).onConflictDoNothing();
@@ -40,7 +40,7 @@ async function handleOf(tx: Executor, userId: string): Promise<string> {
 export const passkeysOf = (tx: Executor, userId: string): PromiseLike<(typeof passkeys.$inferSelect)[]> =>
   tx.select().from(passkeys).where(eq(passkeys.userId, userId)).orderBy(passkeys.createdAt, passkeys.id);
 
-/** A challenge for this session, and the options for `navigator.credentials.create`. */
+/** Creates a challenge for this session, and the options for `navigator.credentials.create`. */
 export async function beginRegistration(tx: Executor, services: Services, user: UserRow, sessionId: string) {
   const { passkeys: party, auth } = services.config;
   const { id, challenge } = await createChallenge(tx, services, forRegistration(sessionId));
@@ -69,15 +69,15 @@ export async function beginRegistration(tx: Executor, services: Services, user: 
   return { challengeId: id, publicKey };
 }
 
-/** A new passkey whose registration is verified. */
+/** A new passkey with a verified registration. */
 export type VerifiedRegistration = Pick<
   typeof passkeys.$inferInsert,
   'credentialId' | 'publicKey' | 'counter' | 'aaguid' | 'transports' | 'backedUp' | 'userVerified'
 >;
 
 /**
- * Whether an attestation has no certificates. The options ask for none, and browsers then send none; a certificate could
- * make the library fetch the revocation list that it names.
+ * Whether an attestation contains no certificates. The options request none, and browsers then send none; a certificate
+ * could make the library fetch the revocation list that it names.
  */
 function hasNoCertificates(attestationObject: string): boolean {
   const decoded = decodeAttestationObject(isoBase64URL.toBuffer(attestationObject));
@@ -85,7 +85,10 @@ function hasNoCertificates(attestationObject: string): boolean {
   return fmt === 'none' || (fmt === 'packed' && decoded.get('attStmt').get('x5c') === undefined);
 }
 
-/** Null: the answer does not fit this challenge, session, origin or domain, or the user was not verified. */
+/**
+ * Verifies the registration. Returns null if it does not match this challenge, session, origin or domain, or the user
+ * was not verified.
+ */
 export async function verifyRegistration(
   db: Executor,
   services: Services,
@@ -115,7 +118,7 @@ export async function verifyRegistration(
     });
     if (!verified) return null;
     const { id, publicKey, counter } = registrationInfo.credential;
-    // The id that browsers name later is the one that the authenticator signed.
+    // Browsers later use the id that the authenticator signed.
     if (id !== credential.id) return null;
     return {
       credentialId: id,
@@ -127,7 +130,7 @@ export async function verifyRegistration(
       userVerified: registrationInfo.userVerified,
     };
   } catch {
-    // The library throws for everything that does not fit, and for malformed bytes.
+    // The library throws for anything that does not match, and for malformed bytes.
     return null;
   }
 }
