@@ -66,7 +66,11 @@ function shownConnectionWith(
   return offeredConnection(db, asked, id);
 }
 
-/** Whether the provider answers. It waits for the network, so call it in `prepare`. @throws INVALID_TOKEN, PROVIDER_NOT_CONFIGURED */
+/**
+ * Whether the provider responds. Waits for the network, so call it in `prepare`.
+ *
+ * @throws INVALID_TOKEN, PROVIDER_NOT_CONFIGURED
+ */
 export async function reachConnection(
   db: Executor,
   services: Services,
@@ -85,7 +89,11 @@ export async function reachConnection(
   }
 }
 
-/** The URL at which the person signs in, or of the page that says why they cannot. @throws INVALID_TOKEN, PROVIDER_NOT_CONFIGURED */
+/**
+ * Returns the URL at which the person signs in, or of the page that says why they cannot.
+ *
+ * @throws INVALID_TOKEN, PROVIDER_NOT_CONFIGURED
+ */
 export async function toConnection(ctx: Run, id: string, isReached: boolean): Promise<string> {
   const { tx, services } = ctx;
   ctx.unchanged();
