@@ -2,13 +2,13 @@ import { sql } from 'drizzle-orm';
 import { rowsOf } from '../db/statements/rows.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 
-/** Some 2,000 hashes. */
+/** About 2,000 hashes are on this many pages. */
 const SAMPLE_PAGES = 50;
 const MAX_HASHES = 4000;
 
 /**
- * Some stored hashes, from pages all over a large table: users who came together are stored together. By the size of the
- * file, because the embedded database keeps no statistics.
+ * Returns a sample of stored hashes, from pages all over a large table, because users who registered together are
+ * stored together. The number of pages is read from the file size, because the embedded database keeps no statistics.
  */
 export async function sampleOfHashes(db: Executor): Promise<string[]> {
   const [table] = await rowsOf<{ pages: number }>(

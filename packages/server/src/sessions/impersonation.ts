@@ -3,16 +3,16 @@ import type { Run } from '../services.ts';
 import { nodeOfUser } from '../people/user-node.ts';
 import { installationNode } from '../people/operators.ts';
 
-/** Seconds for which an operator may act for a user at most. */
+/** For how many seconds an operator may act for a user at most. */
 export const IMPERSONATION_SECONDS = 900;
 
 interface Subject {
-  /** The session. */
+  /** Id of the session. */
   readonly id: string;
   readonly userId: string;
 }
 
-/** Records the end of an impersonation in the log of the installation; the log of the user shows the ended session. */
+/** Records the end of an impersonation in the installation's log; the user's log shows the ended session. */
 export function recordImpersonationEnd(
   ctx: Pick<Run, 'record'>,
   { id, userId }: Subject,
@@ -28,7 +28,7 @@ export function recordImpersonationEnd(
   });
 }
 
-/** Records the start in both logs; the entry of the user has an actor without the name of the operator. */
+/** Records the start in both logs. The entry in the user's log has an actor without the operator's name. */
 export async function recordImpersonationStart(
   ctx: Run,
   { id, userId }: Subject,

@@ -8,7 +8,7 @@ import { nodeOfUser } from '../people/user-node.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Condition for live sessions: not ended, not expired, and used within the idle time. */
+/** SQL condition for live sessions: not ended, not expired, and used within the idle time. */
 export function liveSessions({ clock, config }: Pick<Services, 'clock' | 'config'>): SQL {
   const now = clock.now();
   const idleSince = new Date(now.getTime() - config.auth.sessionIdleDays * DAY_MS);
@@ -19,7 +19,7 @@ export function liveSessions({ clock, config }: Pick<Services, 'clock' | 'config
   ) as SQL;
 }
 
-/** Whether the row satisfies `liveSessions`. */
+/** Whether the row meets the condition of `liveSessions`. */
 export function isLive({ clock, config }: Services, row: SessionRow): boolean {
   const now = clock.now().getTime();
   const idleUntil = row.lastUsedAt.getTime() + config.auth.sessionIdleDays * DAY_MS;
@@ -27,9 +27,9 @@ export function isLive({ clock, config }: Services, row: SessionRow): boolean {
 }
 
 /**
- * Ends the live sessions of the user that match `which`, and those of apps that began in one of them. Their tokens are rejected at once by this process, and
- * within a second by all others. Records a `session.revoked` for each, by `actor` or else by the caller, and returns
- * the ended rows.
+ * Ends the user's live sessions that match `which`, and the app sessions that began in one of them. Their tokens are
+ * rejected immediately by this process, and within a second by all others. Records a `session.revoked` for each, by
+ * `actor` or else by the caller, and returns the ended rows.
  */
 export async function endSessions(
   ctx: Pick<Run, 'tx' | 'services' | 'record' | 'invalidate'>,

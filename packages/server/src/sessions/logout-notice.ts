@@ -5,7 +5,10 @@ import type { Executor } from '../kernel/scoped-db.ts';
 import type { SessionRow } from '../schema/sign-in/session.ts';
 import { logoutNotices } from '../schema/oauth/logout-notice.ts';
 
-/** Queues a notice for each ended session whose app wants one. The app knows a session only by an id_token. */
+/**
+ * Queues a logout notice for each ended session whose app wants one. Only sessions with an id_token count, because the
+ * app knows the session id from there.
+ */
 export async function queueLogoutNotices(
   tx: Executor,
   { ids, clock }: Pick<Services, 'ids' | 'clock'>,
@@ -36,6 +39,6 @@ export async function queueLogoutNotices(
   if (rows.length > 0) await tx.insert(logoutNotices).values(rows);
 }
 
-/** Whether it is still the notice of this attempt; otherwise another process took it over. */
+/** SQL condition: the notice still belongs to this attempt; otherwise another process has taken it over. */
 export const isAttempt = ({ id, attempts }: { readonly id: string; readonly attempts: number }) =>
   and(eq(logoutNotices.id, id), eq(logoutNotices.attempts, attempts));

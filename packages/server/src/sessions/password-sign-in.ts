@@ -9,26 +9,26 @@ import { users, type UserRow } from '../schema/people/user.ts';
 import { sampleOfHashes } from './hash-sample.ts';
 
 /**
- * The result of a password check. Every check costs a password hash, as that of some user does, so that its duration
+ * The result of a password check. Every check computes a password hash, as it would for some user, so that its duration
  * does not reveal which users exist.
  */
 export interface PasswordCheck {
-  /** The user who claims the address, whether the password matches or not; null for an unclaimed address. */
+  /** The user who claims the address, whether or not the password matches; null for an unclaimed address. */
   readonly user: UserRow | null;
   readonly methodId: string | null;
   /**
-   * The stored hash that the password matched. Null when it did not match, or when the user may not sign in, at all
-   * or from this network.
+   * The stored hash that the password matched. Null if it did not match, or the user may not sign in, at all or from
+   * this network.
    */
   readonly matched: string | null;
-  /** The password hashed with the current parameters, when the stored hash is weaker. */
+  /** The password hashed with the current parameters, if the stored hash is weaker. */
   readonly rehashed: string | null;
 }
 
 const maxLength = 128;
 
 /**
- * A password as the user types it, with its length counted as the policy counts it: in code points after NFKC. The
+ * A password as the user types it. Its length is counted as in the policy: in code points after NFKC normalisation. The
  * rules for a new password are in `crypto/passwords/password-policy.ts`.
  */
 export const password = z
@@ -55,7 +55,7 @@ export function canonicalAddress(typed: string): string | null {
   return parsed.success ? parsed.data : null;
 }
 
-/** The sign-in method that claims the address, with its user and their password hash. */
+/** The sign-in method that claims the address, with its user and the password hash. */
 export async function findClaim(db: Executor, address: string) {
   const [row] = await db
     .select({ method: authenticationMethods, user: users, hash: passwords.hash })
@@ -76,7 +76,7 @@ export async function findClaim(db: Executor, address: string) {
 export const canSignIn = (user: UserRow): boolean =>
   user.deletedAt === null && user.status === 'active' && !user.isManaged;
 
-/** Computes a password hash, so call it in `prepare`, outside of the transaction. */
+/** Checks a password. Computes a password hash, so call it in `prepare`, outside the transaction. */
 export async function checkPassword(
   db: Executor,
   services: Services,

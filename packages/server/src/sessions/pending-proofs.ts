@@ -6,7 +6,7 @@ import { signInFlows } from '../schema/sign-in/sign-in-flow.ts';
 import { projectCodes } from '../schema/oauth/project-code.ts';
 import { oneTimeTokens } from '../schema/sign-in/one-time-token.ts';
 
-/** Ends approvals of the user that no device has used yet: all, or those for one app. */
+/** Ends the user's approvals that no device has used yet: all of them, or those for one app. */
 export async function endApprovals(tx: Executor, userId: string, appId?: string): Promise<void> {
   const { userId: approver, appId: app } = deviceAuthorizations;
   await tx
@@ -15,12 +15,12 @@ export async function endApprovals(tx: Executor, userId: string, appId?: string)
 }
 
 /**
- * Ends every proof of identity that has not become a session yet: codes of command lines and apps, approvals of devices, flows that wait
- * for an answer, and links that reset the password. Otherwise an attacker who obtained a proof with the old password
- * could sign in after it was replaced. Used codes are kept, so that a second use is detected.
+ * Ends every proof of identity that has not become a session yet: codes of command lines and apps, approvals of
+ * devices, flows that are waiting, and links that reset the password. Otherwise an attacker who obtained a proof with
+ * the old password could sign in after it was replaced. Used codes are kept, so that a second use is detected.
  *
- * The caller has locked the row of the user. Code that turns such a proof into a session takes the same lock first,
- * and then finds no proof.
+ * The caller has locked the user's row. Code that turns such a proof into a session first takes the same lock, and then
+ * finds no proof.
  */
 export async function endProofs(tx: Executor, userId: string): Promise<void> {
   await tx.delete(signInFlows).where(eq(signInFlows.userId, userId));

@@ -19,9 +19,9 @@ import { accountNode, nodeIdOfUser } from '../people/user-node.ts';
 import { hasFactor } from '../people/enrolment.ts';
 
 /*
- * A session with its refresh tokens, which form a family (identity §5). Each refresh replaces the token by its
- * successor, which is computed from the token itself. So a token that is presented twice within ten seconds (a lost
- * response, two tabs) gets the same successor. Any other token that was valid earlier indicates a copy, and the whole
+ * Rotation of refresh tokens. A session and its refresh tokens form a family (identity §5). Each refresh replaces the
+ * token by its successor, which is computed from the token itself. So a token that is presented twice within ten
+ * seconds (a lost response, two tabs) gets the same successor. Reusing any older token indicates a copy, and the whole
  * family ends. The operations decide who may present a token and what they return.
  */
 
@@ -67,7 +67,7 @@ export async function loadFamily(db: Executor, sessionId: string): Promise<Famil
 export const canRefresh = (services: Services, { session, user }: Family): boolean =>
   isLive(services, session) && canSignIn(user);
 
-/** Validates a presented token. Undefined when it is not authentic, or its family has ended. */
+/** Validates a presented token. Undefined if it is not authentic, or its family has ended. */
 export async function findPresentedToken(
   db: Executor,
   services: Services,
@@ -88,10 +88,7 @@ const isRetry = ({ clock }: Services, session: SessionRow, hash: string): boolea
   // The absolute value, because the clock may have been set back since the rotation.
   Math.abs(clock.now().getTime() - session.rotatedAt.getTime()) <= RETRY_MS;
 
-/**
- * Condition for the session of which this is the newest or the previous token; undefined when the token is not
- * authentic.
- */
+/** SQL condition for the session whose newest or previous token this is; undefined if the token is not authentic. */
 export function isSessionOfToken({ services }: Pick<Run, 'services'>, token: string | null) {
   const parsed = token === null ? null : parseRefreshToken(token);
   if (token === null || !parsed || !isAuthentic(refreshKeys(services), token)) return undefined;
@@ -101,9 +98,9 @@ export function isSessionOfToken({ services }: Pick<Run, 'services'>, token: str
 }
 
 /**
- * Replaces the token, or finds the same successor for a retry, and returns the session; the caller records only the
- * first. Null: the token gets nothing. `copied`: the family has ended; that must be committed although the caller is
- * refused.
+ * Replaces the token, or finds the same successor for a retry (`isNew` is then false, and the caller records nothing),
+ * and returns the session. Returns null if the token gets nothing. Returns `copied` if the family has ended; commit
+ * that although the caller is refused.
  */
 export async function rotate(
   ctx: Run,
@@ -112,7 +109,7 @@ export async function rotate(
   const { tx, services } = ctx;
   const now = services.clock.now();
   const [rotated] = isAccepted
-    ? // This one statement decides: of concurrent rotations only one finds the hash unchanged.
+    ? // This single statement decides: of concurrent rotations only one finds the hash unchanged.
       await tx
         .update(sessions)
         .set({
@@ -139,12 +136,12 @@ export async function rotate(
   if (!family || !canRefresh(services, family) || family.session.refreshHash === hash) return null;
   const { session } = family;
   if (!isRetry(services, session, hash)) return (await endFamily(ctx, session.id)) ? 'copied' : null;
-  // After a change of the encryption key the successor differs; such a retry must sign in again.
+  // After a change of the encryption key the successor differs; the client of such a retry must sign in again.
   const same = isAccepted && session.refreshHash === hashRefreshToken(successor);
   return same ? { session, isNew: false } : null;
 }
 
-/** Of concurrent calls one ends the family and returns true. */
+/** Ends the family. Of concurrent calls only one ends it and returns true. */
 async function endFamily({ tx, services, invalidate }: Run, sessionId: string): Promise<boolean> {
   const ended = await tx
     .update(sessions)
@@ -156,7 +153,7 @@ async function endFamily({ tx, services, invalidate }: Run, sessionId: string): 
   return ended.length > 0;
 }
 
-/** The record of a family that ended because one of its tokens was copied. */
+/** The record about a family that ended because one of its tokens was copied. */
 export const reuseDetected = ({ session, node }: Family, code: Code): Recording => ({
   event: 'session.reuse_detected',
   data: sessionData(session),

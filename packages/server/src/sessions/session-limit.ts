@@ -1,3 +1,5 @@
+/* The limit of sessions per user (AUTH_MAX_SESSIONS_PER_USER), and which sessions count together. */
+
 import { and, desc, eq, inArray, isNotNull, isNull, ne, not, or, type SQL } from 'drizzle-orm';
 import type { Run } from '../services.ts';
 import { type SessionRow, sessions } from '../schema/sign-in/session.ts';
@@ -6,9 +8,7 @@ import { endSessions, liveSessions } from './live-sessions.ts';
 import { userAsActor } from '../people/user-node.ts';
 import { hasFactor } from '../people/enrolment.ts';
 
-/** The limit of sessions per user (AUTH_MAX_SESSIONS_PER_USER), and which sessions count together. */
-
-/** Condition for sessions of this service that still require the second factor. */
+/** SQL condition for sessions of this service whose second factor is still pending. */
 export const isPending = and(
   isNull(sessions.projectAppId),
   isNull(sessions.ssoProjectId),
@@ -17,9 +17,9 @@ export const isPending = and(
 ) as SQL;
 
 /**
- * Ends the least recently used sessions above the limit; the session `id` itself stays. Sessions of each app are
- * counted separately, so that an app ends no other sessions. Sessions that wait for the second factor are counted
- * separately too, because the password alone opens them; and so are those of browsers for the apps of projects.
+ * Ends the least recently used sessions above the limit, but never the session `id` itself. Sessions of each app are
+ * counted separately, so that an app cannot end other sessions. Sessions with a pending second factor are counted
+ * separately too, because the password alone opens them; and so are browser sign-ins for the apps of projects.
  */
 export async function endLeastUsed(
   ctx: Run,
@@ -44,7 +44,7 @@ export async function endLeastUsed(
   if (ids.length > 0) await endSessions(ctx, user.id, inArray(sessions.id, ids), userAsActor(user));
 }
 
-/** Condition for the sessions that count together with this one. */
+/** SQL condition for the sessions that count together with this one. */
 function groupOf({
   acr,
   appId,

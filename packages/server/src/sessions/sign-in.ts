@@ -16,15 +16,18 @@ import { nodeOfUser, userAsActor } from '../people/user-node.ts';
 import { SignedInUser, User, type UserRow } from '../schema/people/user.ts';
 import { sessionData } from './live-sessions.ts';
 
-/** Hours that a bound session lasts; after them the provider confirms again that the person belongs to the organization. */
+/**
+ * How many hours a bound session lasts. After that the provider must confirm again that the person belongs to the
+ * organization.
+ */
 export const BOUND_HOURS = 12;
 
 /*
  * A sign-in opens its session in two steps, whatever the method (password, GitHub, command line, invitation).
  * `newSession` creates ids and tokens in `prepare`, because signing must not hold a transaction open; if the
- * transaction fails, the session never exists and its token is rejected. `openSession` writes the rows, sets the
- * cookie and builds the answer. A sign-in that redirects a browser returns no token, so `startSession` and the
- * cookie suffice.
+ * transaction fails, the session never exists and its token is rejected. `openSession` writes the rows, sets the cookie
+ * and builds the response. A sign-in that redirects a browser returns no token, so for it `startSession` and the cookie
+ * are enough.
  */
 
 export const SignIn = z
@@ -44,7 +47,7 @@ export const SignIn = z
 
 const HOUR_MS = 3_600_000;
 
-/** What an access token states about its session, computed from the stored state whenever a token is signed. */
+/** The state of a session from which its access tokens are made, read each time a token is signed. */
 interface AccessTokenInput {
   readonly id: string;
   readonly userId: string;
@@ -56,7 +59,7 @@ interface AccessTokenInput {
 
 export const accessTokenSeconds = ({ config }: Services): number => config.tokens.accessTokenMinutes * 60;
 
-/** Signs a token with the claims of identity §10. Signing is slow: call it outside of a transaction. */
+/** Signs a token with the claims of identity §10. Signing is slow, so call it outside a transaction. */
 export function signAccessToken(services: Services, session: AccessTokenInput): Promise<string> {
   const issuedAt = Math.floor(services.clock.now().getTime() / 1000);
   return services.keyring.sign(SYSTEM_NODE, {
@@ -75,43 +78,44 @@ export function signAccessToken(services: Services, session: AccessTokenInput): 
 
 export const refreshKeys = ({ kek }: Services) => kek.deriveAll('refresh-token');
 
-/** How the user signed in. */
+/** How the user signed in, and for what. */
 interface SessionOptions {
   readonly kind?: 'browser' | 'cli' | 'projectApp';
   readonly amr: readonly string[];
-  /** `aal2` only when the second factor was part of this sign-in; none is inherited from an earlier one. */
+  /** `aal2` only if the second factor was part of this sign-in; it is never inherited from an earlier sign-in. */
   readonly acr?: 'aal1' | 'aal2';
-  /** Absent: now. */
+  /** Default: now. */
   readonly authenticatedAt?: Date;
-  /** For the session of an app: the app, the scopes to which the user consented, and the session of the browser. */
+  /** For an app session: the app, the scopes that the user consented to, and the browser sign-in. */
   readonly app?: {
     readonly id: string;
     readonly consented: readonly string[] | null;
     readonly openid: readonly OpenidScope[];
     readonly ssoSessionId: string | null;
     readonly resources: readonly string[];
-    /** For which the user signed in; null: for none. */
+    /** The organization that the user signed in for; null if none. */
     readonly organizationId: string | null;
   } | null;
-  /** For a browser that signs in to all apps of a project, which gets no tokens by it (`sign-in/sso`). */
+  /** For a browser sign-in to all apps of a project, which makes no tokens (`sign-in/sso`). */
   readonly sso?: {
     readonly projectId: string;
     readonly factorAt: Date | null;
-    /** The issuer of the provider of OpenID Connect; null: none. */
+    /** The issuer of the OpenID Connect provider; null if none. */
     readonly issuer: string | null;
   } | null;
   /**
-   * The organization whose provider vouched for the user; absent or null: none. The session reaches it alone, and lasts only
-   * until the provider has to vouch again. That of an app is for an organization anyhow, so for it this limits the time.
+   * The organization whose provider vouched for the user, if any. The session covers only this organization, and lasts
+   * only until the provider has to vouch again. An app session is for one organization anyway, so for it this only
+   * limits the time.
    */
   readonly boundTo?: string | null;
 }
 
-/** A session that is not written yet. */
+/** A session that has not been written yet. */
 export interface PlannedSession extends Required<SessionOptions> {
   readonly id: string;
   readonly expiresAt: Date;
-  /** For `sso` the secret in the cookie. */
+  /** For `sso` this is the secret in the cookie. */
   readonly refreshToken: string;
 }
 
@@ -139,7 +143,9 @@ export function planSession(services: Services, options: SessionOptions): Planne
   };
 }
 
-/** The session of an app without a refresh token: nothing can use it after its access token. */
+/**
+ * Limits an app session without a refresh token to the life of its access token, because nothing can use it afterwards.
+ */
 export const endingWithAccessToken = (services: Services, session: PlannedSession): PlannedSession => {
   const endOfToken = services.clock.now().getTime() + accessTokenSeconds(services) * 1000;
   return { ...session, expiresAt: new Date(Math.min(endOfToken, session.expiresAt.getTime())) };
@@ -157,8 +163,8 @@ export async function newSession(
 }
 
 /**
- * Starts the session and builds the answer of the sign-in. The caller holds the lock on the user's row, so
- * concurrent sign-ins count one by one against the session limit.
+ * Starts the session and builds the response of the sign-in. The caller holds the lock on the user's row, so that
+ * concurrent sign-ins are counted one by one for the session limit.
  */
 export async function openSession(
   ctx: Run,
@@ -180,25 +186,25 @@ export async function openSession(
 }
 
 /**
- * Starts a session of this service, sets the cookie of a browser, and returns the user's accounts; a user without
- * one gets a personal account.
+ * Starts a session of this service, sets the cookie for a browser, and returns the user's accounts; a user without an
+ * account gets a personal one.
  */
 export async function startSession(ctx: Run, session: PlannedSession, user: UserRow) {
   const { tx, call, services } = ctx;
   const owned = await accountsOf(tx, user.id);
-  // An account is the person's own, which no provider of an organization begins for them.
+  // An account belongs to the person, so a sign-in through an organization's provider does not create one.
   if (owned.length === 0 && session.boundTo === null)
     owned.push(await createAccount(ctx, user.id, 'personal'));
   await writeSession(ctx, session, user);
   if (session.kind === 'browser') setCookie(ctx, session.refreshToken, session.expiresAt);
   const mfaRequired = session.acr === 'aal1' && (await isEnrolled(tx, user.id));
-  // After the password alone the network is not remembered: a remembered network may go on guessing codes during a
-  // lockout.
+  // After the password alone the network is not remembered, because from a remembered network codes may still be
+  // guessed during a lockout.
   if (!mfaRequired) await rememberNetwork(tx, services, user.id, call.network);
   return { accounts: owned, mfaRequired };
 }
 
-/** Writes and records the session, and ends the least recently used session above the limit. */
+/** Writes and records the session, and ends the least recently used sessions above the limit. */
 export async function writeSession(ctx: Run, session: PlannedSession, user: UserRow): Promise<void> {
   const { tx, call } = ctx;
   const [row] = await tx
@@ -243,8 +249,8 @@ export async function writeSession(ctx: Run, session: PlannedSession, user: User
 }
 
 /**
- * The cookie lives as long as the session may. It is set after commit, so that a browser never gets a token that was
- * rolled back.
+ * Sets the cookie, which lives as long as the session may. It is set after commit, so that a browser never gets a token
+ * that was rolled back.
  */
 export function setCookie(ctx: Run, refreshToken: string, expiresAt: Date): void {
   const { services } = ctx;
@@ -254,11 +260,11 @@ export function setCookie(ctx: Run, refreshToken: string, expiresAt: Date): void
 
 const projectUser = projector(User.schema);
 
-/** The public fields of a user, outside of any scope. */
+/** The public fields of a user, outside any scope. */
 export const userData = (row: UserRow) =>
   projectUser({ ...row, metadata: {} }) as z.output<typeof User.schema>;
 
-/** Records `user.updated` with the new state of the user, and invalidates cached states of their sessions. */
+/** Records `user.updated` with the new state of the user, and invalidates the cached states of their sessions. */
 export async function recordUpdated(ctx: Run, row: UserRow, changes: Changes): Promise<void> {
   ctx.invalidate(`user:${row.id}`);
   ctx.record({
