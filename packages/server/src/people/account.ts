@@ -4,7 +4,7 @@ import type { Executor } from '../kernel/scoped-db.ts';
 import type { Run } from '../services.ts';
 import { accounts } from '../schema/people/account.ts';
 
-/** The live accounts of the user, the oldest first. */
+/** The live accounts of the user, oldest first. */
 export const accountsOf = (tx: Executor, userId: string) =>
   tx
     .select()
@@ -12,7 +12,7 @@ export const accountsOf = (tx: Executor, userId: string) =>
     .where(and(eq(accounts.ownerId, userId), isNull(accounts.deletedAt)))
     .orderBy(asc(accounts.createdAt), asc(accounts.id));
 
-/** Inserts the account and its tenant node, which share one id. */
+/** Inserts the account and its tenant node, which have the same id. */
 export async function createAccount(
   { tx, services }: Pick<Run, 'tx' | 'services'>,
   ownerId: string,

@@ -7,15 +7,15 @@ export const isAddress = (address: string) =>
   and(eq(authenticationMethods.provider, 'email'), eq(authenticationMethods.providerId, address));
 
 /**
- * Serializes registration and verification of the address until commit. The unique index alone would reject the
- * later transaction, which may be the one with the right to the address.
+ * Serializes registration and verification of the address until commit. The unique index alone would reject the later
+ * transaction, although it may be the one with the right to the address.
  */
 export const lockAddress = ({ tx }: Pick<Run, 'tx'>, address: string): PromiseLike<unknown> =>
   tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${address}, 0))`);
 
 /**
- * Locks the address, then every user who claims it. Users are locked in the order of their ids and before tokens,
- * invitations and methods, as everywhere, so that two users who prove the same address wait for each other without a
+ * Locks the address, then every user who claims it. As everywhere, users are locked in the order of their ids, and
+ * before tokens, invitations and methods, so that two users who prove the same address wait for each other without a
  * deadlock.
  */
 export async function lockClaimants(ctx: Pick<Run, 'tx'>, address: string): Promise<void> {

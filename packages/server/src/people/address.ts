@@ -4,9 +4,9 @@ import { authenticationMethods } from '../schema/sign-in/authentication-method.t
 import { users, type UserRow } from '../schema/people/user.ts';
 
 /**
- * The user who owns the address. Only proof of control counts: an opened mail, or a provider that reports the
- * address as verified. An address that was only typed in at a registration has no owner. The owner may be deleted:
- * the address stays theirs until the purge.
+ * The user who owns the address. Only proof of control counts: an opened mail, or a provider that reports the address
+ * as verified. An address that was merely entered at a registration has no owner. The owner may be deleted, because the
+ * address stays theirs until the purge.
  */
 export async function findAddressOwner(db: Executor, address: string): Promise<UserRow | undefined> {
   const [row] = await db
@@ -19,7 +19,7 @@ export async function findAddressOwner(db: Executor, address: string): Promise<U
   return row?.user;
 }
 
-/** How the address relates to the user. `claimed`: the user named it and has not verified it yet. */
+/** How the address relates to the user. `claimed`: the user has named it but not verified it yet. */
 export async function addressStatusOf(
   db: Executor,
   user: UserRow,

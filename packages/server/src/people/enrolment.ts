@@ -13,6 +13,6 @@ export async function isEnrolled(tx: Executor, userId: string): Promise<boolean>
   return enabled.length > 0;
 }
 
-/** `isEnrolled` as a part of another statement, for the user whose id is in this column. */
+/** The same as an SQL condition, for the user whose id is in this column. */
 export const hasFactor = (userId: PgColumn): SQL<boolean> =>
   sql<boolean>`exists (select from ${mfaFactors} where ${mfaFactors.userId} = ${userId} and ${mfaFactors.isEnabled})`;

@@ -7,8 +7,10 @@ import type { Context } from '../services.ts';
 import { isOperator } from './operators.ts';
 
 /**
- * For an operation of a tenant that also touches what counts in the whole installation: its caller needs the permission of
- * the tenant, and has to be Installation Operator under the same conditions as for the operations of the installation.
+ * Asserts that the caller is Installation Operator, under the same conditions as for the operations of the
+ * installation. For operations of a tenant that also affect the whole installation; the caller needs the tenant's
+ * permission as well.
+ *
  * @throws FORBIDDEN with `fix`, MFA_REQUIRED
  */
 export async function assertInstallationOperator(
@@ -17,7 +19,7 @@ export async function assertInstallationOperator(
 ): Promise<void> {
   const { operators } = services.config;
   const caller = callerOf({ principal });
-  // The provider of an organization could otherwise act as the operator.
+  // A bound session does not count: otherwise an organization's provider could act as the operator.
   const hasOwnSession = caller.type === 'session' && !caller.impersonator && !isBound(caller);
   const may =
     hasOwnSession &&

@@ -3,9 +3,9 @@ import { users, type UserRow } from '../schema/people/user.ts';
 import type { Run } from '../services.ts';
 
 /**
- * Locks the row of the user until commit; undefined for a deleted user. Lock order: users, then other rows, then
- * nodes. `share` is for a caller that adds something which is deleted together with the user; `no key update` waits
- * for those callers, but not for inserts that only reference the user.
+ * Locks the user's row until commit; returns undefined for a deleted user. Lock order: users, then other rows, then
+ * nodes. `share` is for a caller that adds something that is deleted together with the user; `no key update` waits for
+ * such callers, but not for inserts that only reference the user.
  */
 export async function lockUser(
   { tx }: Pick<Run, 'tx'>,

@@ -12,8 +12,9 @@ import { failedAttempts, accountFailures, knownNetworks } from '../schema/sign-i
  * attacker lock its user out. Second rule, against an attacker with many networks: after more than a hundred wrong
  * secrets in a day, the service checks secrets only from networks where the user has signed in in the last 30 days.
  *
- * An operation calls `isLockedOut` twice: in `prepare`, to save the hash, and again under the lock of the user's row, even
- * if the secret was right. It counts a wrong secret there too, so that concurrent guesses count one after the other.
+ * An operation calls `isLockedOut` twice: in `prepare`, to save the hash, and again under the lock of the user's row,
+ * even if the secret was correct. It also counts a wrong secret under that lock, so that concurrent guesses are counted
+ * one after the other.
  */
 
 const MAX_FAILURES_A_DAY = 100;
@@ -23,8 +24,8 @@ const KNOWN_NETWORK_MS = 30 * DAY_MS;
 type LockoutServices = Pick<Services, 'clock' | 'config'>;
 
 /**
- * The latest end that a window can have. A later one comes from a clock that was set back since, and would lock the
- * network out for as long, so it does not count. Twice the length, since the clocks of processes differ.
+ * The latest plausible end of a window. A later end was written before the clock was set back and would lock the
+ * network out for that long, so it does not count. Twice the window length, because the clocks of processes differ.
  */
 const latestPlausibleEnd = ({ auth }: Services['config'], now: Date): Date =>
   new Date(now.getTime() + 2 * auth.lockoutWindowMinutes * 60_000);
@@ -102,7 +103,7 @@ export async function countFailure(
   await tx.insert(accountFailures).values({ id: ids.next(), userId, failedAt: now });
 }
 
-/** Remembers the network of a complete sign-in; if the user has a second factor, call it only after that. */
+/** Remembers the network of a complete sign-in. If the user has a second factor, call it only after that factor. */
 export async function rememberNetwork(
   tx: Executor,
   { clock }: Pick<Services, 'clock'>,
@@ -116,7 +117,7 @@ export async function rememberNetwork(
     .onConflictDoUpdate({ target: [knownNetworks.userId, knownNetworks.network], set: { signedInAt } });
 }
 
-/** Forgets the failures of all networks, after the user proved their identity by mail. */
+/** Forgets the failures of all networks. Call it after the user has proved their identity by mail. */
 export async function endLockout(tx: Executor, userId: string): Promise<void> {
   await tx.delete(failedAttempts).where(eq(failedAttempts.userId, userId));
   await tx.delete(accountFailures).where(eq(accountFailures.userId, userId));

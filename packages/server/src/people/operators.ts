@@ -1,3 +1,5 @@
+/* Who the operators are, and how they are added and removed (docs/operating/operators.md). */
+
 import { eq, sql } from 'drizzle-orm';
 import { INSTALLATION_OPERATOR } from '../access/installation-roles.ts';
 import { operatorRows, type OperatorRules } from '../access/operators.ts';
@@ -10,15 +12,13 @@ import type { Actor, NodeRef } from '../kernel/event.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import type { Run } from '../services.ts';
 
-/** Who the operators are, and how they come and go (docs/operating/operators.md). */
-
 /** The node with the installation's audit log and events. */
 export const installationNode: NodeRef = {
   id: SYSTEM_NODE,
   scope: { tenant: 'installation', id: SYSTEM_NODE },
 };
 
-/** Until the end of the transaction no other one adds or removes operators. */
+/** Prevents all other transactions from adding or removing operators until this one ends. */
 export const lockOperators = (tx: Executor): PromiseLike<unknown> =>
   tx.execute(sql`lock table operators in share row exclusive mode`);
 
@@ -36,7 +36,7 @@ export async function isOperator(
   return rows.length > 0;
 }
 
-/** Ids of all operators who can act. */
+/** Ids of all operators whose user is active. */
 export async function activeOperators(db: Executor, rules: OperatorRules): Promise<string[]> {
   const rows = await rowsOf<{ id: string }>(
     db,
@@ -47,8 +47,8 @@ export async function activeOperators(db: Executor, rules: OperatorRules): Promi
 }
 
 /**
- * Whether an Installation Operator remains when this user loses that role or their account; also true if they do not have it.
- * Call `lockOperators` first.
+ * Whether another Installation Operator remains if this user loses that role or their account. Call `lockOperators`
+ * first.
  */
 export async function operatorRemains(tx: Executor, rules: OperatorRules, except: string): Promise<boolean> {
   const rows = await rowsOf<{ id: string }>(
@@ -61,7 +61,7 @@ export async function operatorRemains(tx: Executor, rules: OperatorRules, except
   return !isOneOfThem || rows.some(({ id }) => id !== except);
 }
 
-/** Refuses to leave the installation without an Installation Operator. @throws LAST_OWNER */
+/** Asserts that the installation keeps an Installation Operator. @throws LAST_OWNER */
 export async function assertOperatorRemains(
   tx: Executor,
   rules: OperatorRules,
@@ -80,19 +80,19 @@ interface NewOperator {
   readonly source: 'api' | 'commandLine' | 'development';
   readonly createdBy: string | null;
   readonly reason?: string;
-  /** Absent: the caller. */
+  /** Default: the caller. */
   readonly actor?: Actor;
 }
 
-/** What these changes need: an operation has it, and so has an act of the system. */
+/** The context that these changes need, which both operations and system acts can provide. */
 type OperatorRun = SystemAct & {
   readonly services: Pick<Run['services'], 'clock'>;
 };
 
 /**
- * Adds and records the operator. Returns false, and writes nothing, if a row makes them one already. The row `development`
- * of the first user is replaced where it does not count, in production. Elsewhere only the command line replaces it, with the same
- * role, so that it counts in production too.
+ * Adds the operator and records it. Returns false, and writes nothing, if the user already has a row as operator. The
+ * first user's row `development` is replaced in production, where it does not count. Elsewhere only the command line
+ * replaces it, with the same role, so that it counts in production too.
  */
 export async function addOperator(
   ctx: OperatorRun,
@@ -117,7 +117,7 @@ export async function addOperator(
   return true;
 }
 
-/** Removes the row of the operator; undefined if there is none. */
+/** Removes the operator's row. Returns undefined if there is none. */
 export async function removeOperator(ctx: OperatorRun, userId: string, reason?: string) {
   const [removed] = await ctx.tx.delete(operatorsTable).where(eq(operatorsTable.userId, userId)).returning();
   if (removed) {
@@ -140,7 +140,7 @@ function recordOperator(
   const { event, userId, roleId, source, reason, actor } = of;
   ctx.invalidate(`user:${userId}`);
   ctx.record({
-    // Absent, so that it is the caller, or the system.
+    // If left out, the actor is the caller or the system.
     ...(actor && { actor }),
     event,
     data: { id: userId, roleId, source, reason: reason ?? null },

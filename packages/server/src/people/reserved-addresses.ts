@@ -3,7 +3,10 @@ import { withoutRls } from '../db/tenancy/rls.ts';
 import { preparedOperators } from '../schema/operators/operator.ts';
 import type { Context } from '../services.ts';
 
-/** Those of the addresses that make their verified owner an operator: by `OPERATORS`, or prepared by the command line. */
+/**
+ * Returns those of the addresses that make their verified owner an operator, because they are in `OPERATORS` or were
+ * prepared by the command line.
+ */
 export async function reservedAddresses(
   { tx, services }: Pick<Context, 'tx' | 'services'>,
   addresses: readonly string[],

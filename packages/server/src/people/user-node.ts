@@ -5,7 +5,7 @@ import type { Executor } from '../kernel/scoped-db.ts';
 import { accounts } from '../schema/people/account.ts';
 
 /**
- * The node to which a user's events and audit entries belong: their personal account, else their other account
+ * The node that a user's events and audit entries belong to: their personal account, else another account of theirs
  * (events §3). Undefined for a user without an account, for whom nothing is recorded. A deleted account counts too,
  * because the deletion itself is recorded in it.
  */
@@ -13,12 +13,12 @@ export async function nodeOfUser(tx: Executor, userId: string): Promise<NodeRef 
   return (await nodesOfUsers(tx, [userId])).get(userId);
 }
 
-/** The id of that node as a subquery, for the user whose id is in the column; see `accountNode`. */
+/** SQL for the id of that node, for the user whose id is in the column; see `accountNode`. */
 export const nodeIdOfUser = (userId: PgColumn): SQL<string | null> =>
   sql<string | null>`(select ${accounts.id} from ${accounts} where ${accounts.ownerId} = ${userId}
     order by ${accounts.deletedAt} is null desc, ${accounts.type} = 'personal' desc limit 1)`;
 
-/** The node of an account, deleted or not. */
+/** The reference to the node of an account, deleted or not. */
 export const accountNode = (id: string): NodeRef => ({
   id,
   scope: { tenant: 'account', id },
@@ -43,7 +43,7 @@ export async function nodesOfUsers(
   return new Map(rows.map(({ id, ownerId }) => [ownerId, accountNode(id)]));
 }
 
-/** The actor of a sign-in, a refresh or an opened mail link, where the user has no access token yet. */
+/** The actor of a sign-in, a refresh or an opened mail link; the user has no access token yet. */
 export const userAsActor = ({ id, name }: { readonly id: string; readonly name: string }): Actor => ({
   type: 'user',
   id,
@@ -51,5 +51,5 @@ export const userAsActor = ({ id, name }: { readonly id: string; readonly name: 
   name,
 });
 
-/** The actor of consequences of another user's act, whose name the owner must not learn. */
+/** The actor of consequences of another user's act, if the owner of the log must not learn that user's name. */
 export const systemActor: Actor = { type: 'system', id: null, userId: null, name: null };

@@ -130,5 +130,5 @@ const fr: OperatorTexts = {
         },
 };
 
-/** Texts for users and owners about operations of operators, and for operators about a new one. */
+/** Texts for users and owners about operations of operators, and for operators about a new operator. */
 export const operatorTexts: Record<Language, OperatorTexts> = { en, de, es, fr };

@@ -5,7 +5,7 @@ import { organizationTexts } from './organization-texts.ts';
 import type { NotificationType } from '../../schema/people/notification.ts';
 import type { Language } from '../../languages.ts';
 
-/** The values for the text of each type. Users choose the names among them. */
+/** The values for the text of each type. Names in them were chosen by users. */
 export interface TextParams {
   readonly invitation_received: {
     readonly organization: string;
@@ -17,7 +17,7 @@ export interface TextParams {
   readonly removed_from_organization: { readonly organization: string };
   readonly api_key_created: { readonly project: string; readonly key: string };
   readonly api_key_expiring: {
-    /** Where the key is: in a project, else in an organization, else in the account of the reader. */
+    /** The tenant of the key: a project, else an organization, else the reader's account. */
     readonly project: string | null;
     readonly organization: string | null;
     readonly key: string;
@@ -44,11 +44,11 @@ export interface TextParams {
   readonly session_reuse: object;
   readonly operator_action: {
     readonly act: OperatorAct;
-    /** The organization, or the new operator; empty if the act is about the reader. */
+    /** The organization or the new operator; empty if the operation concerns the reader. */
     readonly subject: string;
     readonly reason: string;
   };
-  /** `organization` empty: about the reader themselves. */
+  /** `organization` is empty if the reader themselves was impersonated. */
   readonly impersonated: {
     readonly organization: string;
     readonly person: string;
@@ -431,7 +431,7 @@ export function textOf<T extends NotifiedType>(
   return { title: cut(title, TITLE), body: cut(body, BODY) };
 }
 
-/** The footnote of mails that the reader can turn off. */
+/** The footnote of mails that readers can turn off. */
 export const preferencesFootnote: Record<Language, string> = {
   en: 'You receive this e-mail because of your notification preferences, where you can turn it off.',
   de: 'Sie erhalten diese E-Mail aufgrund Ihrer Benachrichtigungseinstellungen; dort können Sie sie ausschalten.',

@@ -3,7 +3,7 @@ import { detectImage, type DetectedImage } from '../../images/image.ts';
 
 /** Decodes base64, with or without padding, plain or in a data URI. @throws VALIDATION_ERROR, PAYLOAD_TOO_LARGE */
 function decodeBase64(file: string, maxBytes: number): Buffer<ArrayBuffer> {
-  // The media type in a data URI is only a claim of the sender, so it is ignored.
+  // The media type in a data URI is only a claim by the sender, so it is ignored.
   const [prefix = ''] = /^data:[^,]{0,255};base64,/i.exec(file) ?? [];
   const text = file.slice(prefix.length).replace(/={1,2}$/, '');
   if (!/^[A-Za-z0-9+/]+$/.test(text) || text.length % 4 === 1) {
@@ -16,7 +16,8 @@ function decodeBase64(file: string, maxBytes: number): Buffer<ArrayBuffer> {
 }
 
 /**
- * The picture in an upload, without its metadata. `longestSide`: in pixels.
+ * Returns the picture in an upload, without its metadata. `longestSide` is in pixels.
+ *
  * @throws VALIDATION_ERROR, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE
  */
 export function imageInUpload(file: string, maxBytes: number, longestSide = 8192): DetectedImage {
