@@ -19,18 +19,20 @@ import {
 import { accountServiceUsers } from '../schema/rights/membership.ts';
 
 /*
- * Service users of an account, each with one built-in role of its level. They may be members of the account's
- * organizations too, but exist only for the account: removing a service user from it deletes the user.
+ * Service users of an account, each with one built-in role of the account level. They may also be members of the
+ * account's organizations, but exist only for the account: removing a service user from it deletes the user.
  */
 
 type ServiceUserRow = typeof accountServiceUsers.$inferSelect;
 
-/** A node has few machines. So a caller with `User:Create` cannot fill a tenant with users. */
+/** A tenant has few machines. The limit prevents a caller with `User:Create` from filling it with users. */
 const MAX_SERVICE_USERS = 50;
 
 /**
- * Call it after the insert. It counts under the lock of the tenant node, which the mutation needs anyway, so concurrent
- * creations cannot exceed the limit together. @throws CONFLICT
+ * Asserts that the tenant does not have too many service users; call it after the insert. Counts under the lock of the
+ * tenant node, which the mutation needs anyway, so concurrent creations cannot exceed the limit together.
+ *
+ * @throws CONFLICT
  */
 export async function assertServiceUserLimit({ tx, scope }: MembershipRun): Promise<void> {
   const { nodeId } = scope;
@@ -46,7 +48,7 @@ export async function assertServiceUserLimit({ tx, scope }: MembershipRun): Prom
   });
 }
 
-/** Makes a new service user one of the account. The caller has checked the right to grant the role. */
+/** Adds a new service user to the account. The caller has checked the right to grant the role. */
 export async function joinAccount(
   { tx, scope, invalidate }: MembershipRun,
   userId: string,
@@ -71,7 +73,8 @@ export async function lockServiceUser({ tx, scope }: MembershipRun, userId: stri
 }
 
 /**
- * Replaces the role in the account; returns what changed.
+ * Replaces the role in the account. Returns the changes.
+ *
  * @throws FORBIDDEN, NOT_FOUND, PRIVILEGE_ESCALATION
  */
 export async function changeAccountRole(
@@ -93,7 +96,8 @@ export async function changeAccountRole(
 }
 
 /**
- * Deletes the service user with all its memberships and keys. Records `user.deleted` first.
+ * Deletes the service user with all memberships and keys. Records `user.deleted` first.
+ *
  * @throws NOT_FOUND, PRIVILEGE_ESCALATION
  */
 export async function deleteServiceUser(ctx: MembershipRun & Run, userId: string): Promise<void> {

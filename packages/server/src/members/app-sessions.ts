@@ -13,7 +13,7 @@ import { sessions } from '../schema/sign-in/session.ts';
 
 /*
  * A user's sessions with an app end when the app is deleted, and when the user loses access to its project (identity
- * §12). The end is recorded in the node of the user, without the administrator who caused it.
+ * §12). That is recorded in the user's node, without the administrator who caused it.
  */
 
 interface SessionEndContext extends Pick<Context, 'tx'> {
@@ -23,7 +23,7 @@ interface SessionEndContext extends Pick<Context, 'tx'> {
 
 /**
  * Ends the live sessions that match `which`, in a fixed number of statements, however many sessions there are. The
- * caller invalidates their cached states.
+ * caller must invalidate their cached states.
  */
 async function endSessionsWhere({ tx, services, record }: SessionEndContext, which: SQL): Promise<void> {
   const { ended, nodes } = await withoutRls(tx, async () => {
@@ -38,7 +38,7 @@ async function endSessionsWhere({ tx, services, record }: SessionEndContext, whi
   });
   for (const row of ended) {
     const node = nodes.get(row.userId);
-    // For a user without an account nothing is recorded, and certainly not in the tenant of the call.
+    // For a user without an account nothing is recorded, and never in the tenant of the call.
     if (!node) continue;
     record({
       actor: systemActor,
@@ -50,14 +50,14 @@ async function endSessionsWhere({ tx, services, record }: SessionEndContext, whi
   }
 }
 
-/** Ends all sessions of deleted apps; the caller invalidates the apps. */
+/** Ends all sessions of deleted apps. The caller must invalidate the apps. */
 export const endSessionsOfApps = (ctx: SessionEndContext, appIds: readonly string[]): Promise<void> =>
   endSessionsWhere(ctx, isAnyOf(sessions.projectAppId, appIds));
 
 /**
- * Ends the user's sessions with apps of these projects, and their browser sign-ins there, where they have no access left:
- * a user who is removed from a project may still be a member of its organization or own its account. The caller
- * invalidates the user.
+ * Ends the user's sessions with apps of these projects, and their browser sign-ins there, if they have no access left:
+ * a user who is removed from a project may still be a member of its organization or own its account. The caller must
+ * invalidate the user.
  */
 export const endSessionsInLostProjects = (
   ctx: SessionEndContext,
@@ -68,7 +68,8 @@ export const endSessionsInLostProjects = (
     ctx,
     and(
       eq(sessions.userId, userId),
-      // Sessions for customers end with the membership there. A browser session may serve customers of the project too.
+      // Sessions for a customer end with the membership in the customer. A browser sign-in may also serve customers of
+      // the project.
       sql`not exists (select 1 from project_grants g
           join project_apps a on a.id = ${sessions.projectAppId} and a.tenant_id = g.tenant_id
         where g.organization_id = ${sessions.organizationId} and g.status = 'active' and g.deleted_at is null)
@@ -87,8 +88,8 @@ export const endSessionsInLostProjects = (
   );
 
 /**
- * Ends the sessions of apps for an organization: of one member, or with the apps of one project. The caller invalidates
- * the user or the grant.
+ * Ends app sessions that are for an organization: those of one member, or with the apps of one project. The caller must
+ * invalidate the user or the grant.
  */
 export const endSessionsForOrganization = (
   ctx: SessionEndContext,
@@ -107,9 +108,9 @@ export const endSessionsForOrganization = (
   );
 
 /**
- * Ends the sessions of apps that members began without the provider of the organization, if it requires that for their
- * address; and deletes their unused codes and device authorizations. Call it when enforcement begins, or reaches another
- * domain or a new member (`userId`). The caller invalidates the organization, or the user.
+ * Ends app sessions that members began without the organization's provider, if the organization requires it for their
+ * address, and deletes their unused codes and device authorizations. Call it when enforcement begins, or is extended to
+ * another domain or a new member (`userId`). The caller must invalidate the organization or the user.
  */
 export async function endUnboundSessions(
   ctx: SessionEndContext,
@@ -131,7 +132,7 @@ export async function endUnboundSessions(
   await withoutRls(ctx.tx, async () => {
     const isUnused = and(isNull(projectCodes.sessionId), isUnbound(projectCodes.ssoSessionId));
     await ctx.tx.delete(projectCodes).where(and(isUnused, isRequired(projectCodes)));
-    // The row does not say by which sign-in it was approved, so all of them go; the device starts again.
+    // The row does not say which sign-in approved the device, so all are deleted; the device starts again.
     await ctx.tx.delete(deviceAuthorizations).where(isRequired(deviceAuthorizations));
   });
   const { projectAppId: appId } = sessions;
@@ -145,7 +146,10 @@ export async function endUnboundSessions(
   );
 }
 
-/** A member may have signed in to a project of their organization for no organization, for example before they joined. */
+/**
+ * SQL condition: the row is for no organization, in a project of this organization whose member the user is. A member
+ * may have signed in there without an organization, for example before they joined.
+ */
 const isOfOwnProject = (
   organizationId: string,
   row: { readonly organizationId: Column; readonly appId: Column; readonly userId: Column },

@@ -23,12 +23,13 @@ interface DeletedUser {
 }
 
 /**
- * Soft-deletes a user with everything that belongs to them alone (model §4): their accounts with all contents, and
- * organizations without other members. The user leaves every other organization and project; their sessions, own
- * keys, mailed tokens and queued mails end. Their address stays taken until the purge.
+ * Soft-deletes a user with everything that belongs only to them (model §4): their accounts with all contents, and
+ * organizations without other members. The user leaves every other organization and project; their sessions, own keys,
+ * mailed tokens and queued mails end. Their address stays reserved until the purge.
  *
- * The caller holds the lock on the user's row, so a concurrent sign-in or a new membership either comes before and
- * is found, or comes after and is refused. Records `user.deleted` first; by `actor`, or else by the caller.
+ * The caller holds the lock on the user's row, so a concurrent sign-in or new membership either comes first and is
+ * found, or comes later and is refused. Records `user.deleted` first, by `actor` or else by the caller.
+ *
  * @throws LAST_OWNER
  */
 export async function deleteUser(callerContext: Run, user: UserRow, actor?: Actor): Promise<DeletedUser> {
@@ -62,7 +63,7 @@ export async function deleteUser(callerContext: Run, user: UserRow, actor?: Acto
   await endOwnKeys(ctx, id);
   await endSessions(ctx, id, undefined, actor);
   await endProofs(tx, id);
-  // Lock order: rows above, nodes from here, as in every mutation.
+  // Lock order, as in every mutation: rows first (above), then nodes (from here on).
   const owned = await accountsOf(tx, id);
   const deletedNodes = await deleteNodes(
     tx,

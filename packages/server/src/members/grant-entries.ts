@@ -20,12 +20,13 @@ const ROWS_PER_TICK = 1000;
 
 const projectGrantData = projector(ProjectGrant.schema);
 
-/** The members of a grant that its customer may not see. */
+/** The members of a grant that its customer must not see. */
 const ownersOnly = ['name', 'email', 'metadata', 'createdBy'] as const;
 
 /**
- * The entries of a change of a grant, each as its reader may see it: one for the owner of the project, and one for the
- * customer once there is one. The entry of the caller's own node comes first; that of the other side names no person.
+ * The audit entries for a change of a grant, each with what its reader may see: one for the owner of the project and,
+ * once there is a customer, one for the customer. The entry of the caller's own node comes first; that of the other
+ * side names no person.
  */
 export function recordingsOf(
   scope: Pick<ResolvedScope, 'nodeId'>,
@@ -63,8 +64,8 @@ export function recordingsOf(
 }
 
 /**
- * Records the end of the grants that a deletion ended, for the side that still exists: the owner of the project when the
- * customer was deleted, the customer when the project was.
+ * Records the end of the grants that a deletion ended, for the side that still exists: the owner of the project if the
+ * customer was deleted, the customer if the project was.
  */
 export const recordEndedGrants = (
   { tx, record }: Pick<Context, 'tx' | 'record'>,
@@ -86,7 +87,7 @@ export const recordEndedGrants = (
         id: project.id,
         scope: { tenant: `${project.ownerKind}Project`, id: `${project.ownerId}:${project.id}` },
       };
-      // Nothing is left in the slice.
+      // The slice is empty now.
       const ended = { ...grant, projectId: project.id, userCount: 0, keyCount: 0, webhookCount: 0 };
       const changes = { status: { from: endedGrants.get(grant.id), to: 'revoked' } };
       const entries = recordingsOf({ nodeId: project.id }, node, ended, {

@@ -9,14 +9,14 @@ import { accountServiceUsers, organizationMembers, projectUsers } from '../schem
 
 /**
  * Deletes a managed user who has no membership left, and records `user.deleted`; does nothing for other users. A
- * managed user has no sign-in, and exists only for the tenants of which they are a member.
+ * managed user cannot sign in, and exists only for the tenants in which they are a member.
  */
 export async function endManagedUser(
   { tx, record, invalidate }: Pick<MembershipRun, 'tx' | 'record' | 'invalidate'>,
   userId: string,
 ): Promise<void> {
-  // The update waits for a concurrent removal of the same user from another tenant, so the later of the two sees
-  // that none is left.
+  // The update waits for a concurrent removal of the same user from another tenant, so that the later one sees that no
+  // membership is left.
   const [row] = await withoutRls(tx, async () =>
     tx
       .update(users)

@@ -26,7 +26,7 @@ import { apiKeys } from '../schema/machines/api-key.ts';
 
 /*
  * Membership of organizations: joining, changing the role, leaving. A database trigger protects the last owner
- * (migrations/0002); the code here checks the rights of the caller.
+ * (migrations/0002); the code here checks the caller's rights.
  */
 
 type MemberRow = typeof organizationMembers.$inferSelect;
@@ -36,11 +36,11 @@ interface Joining {
   readonly userId: string;
   readonly role: RoleRef;
   readonly metadata?: Record<string, unknown> | undefined;
-  /** The input field that a conflict names. */
+  /** The input field to name in a conflict. */
   readonly field: 'userId' | 'token';
 }
 
-/** The node of an organization. */
+/** The reference to an organization's node. */
 export const organizationNode = (id: string): NodeRef => ({ id, scope: { tenant: 'organization', id } });
 
 /** The data of an event about a member. */
@@ -53,7 +53,8 @@ const memberData = ({ tenantId, userId, roleId }: MemberRow) => ({
 
 /**
  * Adds a member and records `organization.member_added`. Does not check the caller.
- * @throws CONFLICT when the user is a member already
+ *
+ * @throws CONFLICT if the user is already a member
  */
 export async function joinOrganization(
   ctx: Pick<MembershipRun, 'tx' | 'record' | 'invalidate'>,
@@ -90,7 +91,8 @@ export async function lockMember({ tx, scope }: MembershipRun, userId: string): 
 }
 
 /**
- * Replaces the member's role. Returns false, and records nothing, when it is the same.
+ * Replaces the member's role. Returns false, and records nothing, if the role is the same.
+ *
  * @throws FORBIDDEN, NOT_FOUND, PRIVILEGE_ESCALATION, STEP_UP_REQUIRED, LAST_OWNER
  */
 export async function changeMemberRole(ctx: MembershipRun, userId: string, roleId: string): Promise<boolean> {
@@ -122,9 +124,10 @@ async function isServiceUser(tx: Executor, userId: string): Promise<boolean> {
 }
 
 /**
- * Removes the user from the organization and all its projects, with their roles, tags and ProjectUser keys there; a
+ * Removes the user from the organization and all its projects, with their roles, tags and ProjectUser keys there. A
  * managed user without another membership is deleted. Every user may leave; to remove another user, the caller must
- * hold all that the user holds.
+ * hold everything that the user holds.
+ *
  * @throws NOT_FOUND, PRIVILEGE_ESCALATION, STEP_UP_REQUIRED, LAST_OWNER
  */
 export async function leaveOrganization(ctx: MembershipRun, userId: string): Promise<MemberRow> {

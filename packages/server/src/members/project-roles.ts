@@ -7,11 +7,11 @@ import type { MembershipRun } from './role-assignment.ts';
 import { projectUserRoles } from '../schema/rights/membership.ts';
 
 /**
- * Asserts that the caller holds, in each project of the organization or account, all that the member holds there by
- * project roles.
+ * Asserts that the caller holds, in each project of the organization or account, everything that the member holds there
+ * through project roles.
  *
- * The membership and the organization's metadata about the member count in its projects too. So the roles that the
- * member has in a project are compared with what the caller holds in that project. What the member has there by
+ * The membership, and the organization's metadata about the member, count in its projects too. So the roles that the
+ * member has in a project are compared with what the caller holds in that project. What the member holds there through
  * their organization role is compared in the organization.
  *
  * @throws PRIVILEGE_ESCALATION

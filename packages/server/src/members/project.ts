@@ -29,7 +29,7 @@ interface Joining {
   readonly metadata?: Record<string, unknown> | undefined;
 }
 
-/** The project of a node that has users: the slice of a grant is a part of it. */
+/** The project of a node with users, which may be a slice of the project. */
 const projectOf = ({ nodeId, projectId }: MembershipRun['scope']): string => projectId ?? nodeId;
 
 export const projectUserData = (projectId: string, userId: string, roleIds: readonly string[]) => ({
@@ -41,7 +41,7 @@ export const projectUserData = (projectId: string, userId: string, roleIds: read
 
 /**
  * Adds a user to the project after checking that the caller may grant the roles.
- * @throws NOT_FOUND, PRIVILEGE_ESCALATION, CONFLICT when the user is in the project already
+ * @throws NOT_FOUND, PRIVILEGE_ESCALATION, CONFLICT if the user is already in the project
  */
 export async function joinProject(ctx: MembershipRun, joining: Joining): Promise<void> {
   const { userId, roleIds, metadata = {} } = joining;
@@ -53,9 +53,9 @@ export async function joinProject(ctx: MembershipRun, joining: Joining): Promise
 }
 
 /**
- * Adds a user to the project, and records `project.user_added`. The caller has checked the right to grant the roles.
- * Returns false when the user is in the project already. `nodeId`: the project, or the slice of a grant in it. `by`:
- * actor and node when the user has no access token yet.
+ * Adds a user to the project, and records `project.user_added`. Returns false if the user is already in the project.
+ * The caller has checked the right to grant the roles. `nodeId`: the project, or a slice of it. `by`: actor and node if
+ * the user has no access token yet.
  */
 export async function addProjectUser(
   ctx: Pick<MembershipRun, 'tx' | 'record' | 'invalidate'>,
@@ -109,8 +109,8 @@ export async function lockProjectUser(
 }
 
 /**
- * Replaces the user's roles in the project; to take a role away, the caller must hold all that the user holds.
- * Returns false, and records nothing, when the roles are the same.
+ * Replaces the user's roles in the project; to remove a role, the caller must hold everything that the user holds.
+ * Returns false, and records nothing, if the roles are the same.
  * @throws FORBIDDEN, NOT_FOUND, PRIVILEGE_ESCALATION
  */
 export async function changeProjectRoles(
@@ -139,9 +139,9 @@ export async function changeProjectRoles(
 }
 
 /**
- * Removes the user from the project, with their roles, tags, keys and sessions there; a managed user without another
+ * Removes the user from the project, with their roles, tags, keys and sessions there. A managed user without another
  * membership is deleted. Users may leave by themselves, unless they would escape a condition by leaving; to remove
- * another user, the caller must hold all that the user holds.
+ * another user, the caller must hold everything that the user holds.
  * @throws NOT_FOUND, PRIVILEGE_ESCALATION
  */
 export async function leaveProject(ctx: MembershipRun, userId: string): Promise<void> {
@@ -160,9 +160,9 @@ export async function leaveProject(ctx: MembershipRun, userId: string): Promise<
 
 /**
  * Asserts that a user who leaves escapes no condition. The project's metadata about a user overrides that of its
- * organization, and is deleted when the user leaves. A user who stays a member of the organization, or owns the
- * account, would thereby change the values that conditions read.
- * @throws PRIVILEGE_ESCALATION when the user does not hold, with their present metadata, all that they keep after
+ * organization, and is deleted when the user leaves. So a user who stays a member of the organization, or owns the
+ * account, would change the values that conditions read.
+ * @throws PRIVILEGE_ESCALATION if the user does not hold, with their current metadata, everything that they keep after
  * leaving
  */
 async function assertEscapesNoCondition({ tx, scope, rights }: MembershipRun, userId: string): Promise<void> {
@@ -204,7 +204,7 @@ export async function leaveEveryProject(
   );
 }
 
-/** Removes the user from every slice of the customer, and records that there and for the owners of the projects. */
+/** Removes the user from every slice of the customer. Records that in the slices and for the owners of the projects. */
 export async function leaveSlicesOf(
   ctx: Pick<MembershipRun, 'tx' | 'services' | 'record' | 'invalidate'>,
   organizationId: string,
@@ -233,8 +233,8 @@ export async function leaveSlicesOf(
 }
 
 /**
- * Deletes roles, metadata, tags and ProjectUser keys of the user in these projects, and ends their sessions with
- * apps of projects to which they have no other access. Tokens end at once.
+ * Deletes the user's roles, metadata, tags and ProjectUser keys in these projects, and ends their sessions with apps of
+ * projects to which they have no other access. Their tokens end immediately.
  */
 export async function removeProjectUser(
   ctx: Pick<MembershipRun, 'tx' | 'services' | 'record' | 'invalidate'>,
@@ -255,8 +255,8 @@ export async function removeProjectUser(
 }
 
 /**
- * Deletes the keys that act with the rights of the user (all, or those that match `which`) and invalidates their tokens.
- * Keys with a role, which the user only created, stay.
+ * Deletes the keys that act with the user's rights (all of them, or those that match `which`) and invalidates their
+ * tokens. Keys with a role, which the user merely created, stay.
  */
 export async function endOwnKeys(
   { tx, invalidate }: Pick<MembershipRun, 'tx' | 'invalidate'>,
@@ -278,7 +278,7 @@ export async function endOwnKeys(
   for (const { id } of ended) invalidate(`credential:${id}`);
 }
 
-/** Deletes the tags that these tenants assigned to the user. */
+/** Deletes the tags that these tenants have assigned to the user. */
 export async function removeTags(tx: Executor, userId: string, tenantIds: readonly string[]): Promise<void> {
   await tx
     .delete(userTags)

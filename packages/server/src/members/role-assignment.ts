@@ -14,7 +14,7 @@ import { Role, roles } from '../schema/rights/role.ts';
 import { lockGrantedRoles } from './slices.ts';
 
 /**
- * The part of a mutation's context that membership code uses. The rules for assigning and revoking roles follow
+ * The members of a mutation's context that membership code uses. The rules for assigning and revoking roles follow
  * authorization §5 and §8.
  */
 export type MembershipRun = Pick<Context, 'tx' | 'services' | 'principal' | 'record' | 'invalidate'> & {
@@ -28,9 +28,9 @@ export interface RoleRef {
 }
 
 /**
- * The roles, if the caller may assign them in the scope: roles of its tenant or built-in roles of its level, without
- * a permission that the caller lacks. They are share-locked, so that none can be deleted as unassigned, or taken out of the
- * grant of the scope, before it is assigned. `receiver`: the only user who gets them.
+ * Returns the roles if the caller may assign them in the scope: roles of its tenant or built-in roles of its level,
+ * without a permission that the caller lacks. They are share-locked, so that none can be deleted as unassigned, or
+ * removed from the grant of the scope, before it is assigned. `receiver`: the only user who gets them.
  *
  * @throws NOT_FOUND, PRIVILEGE_ESCALATION, STEP_UP_REQUIRED
  */
@@ -55,9 +55,10 @@ export async function rolesToAssign(
 }
 
 /**
- * Asserts that the caller may assign or revoke the roles. Both require the same: to hold all their permissions, and
- * for ownership a recent sign-in. In a granted scope the owner of the project has delegated the granted roles to those who
- * administer its users, so they need not hold them.
+ * Asserts that the caller may assign or revoke the roles. Both require that the caller holds all their permissions and,
+ * for ownership, has signed in recently. In a granted scope the project's owner has delegated the granted roles to
+ * those who administer its users, so they need not hold these permissions.
+ *
  * @throws PRIVILEGE_ESCALATION, STEP_UP_REQUIRED
  */
 export async function assertCanReassign(
@@ -72,7 +73,8 @@ export async function assertCanReassign(
 }
 
 /**
- * Requires a recent sign-in to grant or give up ownership, against mistakes and stolen sessions.
+ * Requires a recent sign-in to grant or give up ownership, as a protection against mistakes and stolen sessions.
+ *
  * @throws STEP_UP_REQUIRED
  */
 export function assertRecentForOwner(ctx: MembershipRun, roleIds: readonly string[]): void {
@@ -83,7 +85,9 @@ export function assertRecentForOwner(ctx: MembershipRun, roleIds: readonly strin
 }
 
 /**
- * Only people decide about ownership, so a key of an organization or account cannot give it, take it or change owners.
+ * Asserts that the caller is not a key of an organization or account if ownership is involved: only people may grant,
+ * revoke or change it.
+ *
  * @throws SESSION_REQUIRED
  */
 export function assertNoKeyForOwner(
@@ -94,7 +98,7 @@ export function assertNoKeyForOwner(
   throw fail('SESSION_REQUIRED', { fix: 'Sign in: a key does nothing about Organization Owner.' });
 }
 
-/** A machine cannot answer for an organization. */
+/** The error for a service user as owner: a machine cannot be responsible for an organization. */
 export const ownerIsNoMachine = (path: 'roleId' | 'roleIds'): DoorwardError =>
   fail('VALIDATION_ERROR', {
     details: [{ path, code: 'not_allowed' }],
@@ -102,9 +106,10 @@ export const ownerIsNoMachine = (path: 'roleId' | 'roleIds'): DoorwardError =>
   });
 
 /**
- * Asserts that the caller holds everything that the user holds in the scope, by any role. Only then may the caller
- * change or remove the user: a user administrator must not be able to weaken users with more rights. In a granted scope only
- * the membership role counts: the granted roles are delegated (`assertCanReassign`).
+ * Asserts that the caller holds everything that the user holds in the scope through any role. Only then may the caller
+ * change or remove the user, because a user administrator must not be able to weaken users with more rights. In a
+ * granted scope only the membership role counts, because the granted roles are delegated (`assertCanReassign`).
+ *
  * @throws PRIVILEGE_ESCALATION
  */
 export async function assertHoldsAllOf(ctx: MembershipRun, userId: string): Promise<void> {
@@ -116,7 +121,7 @@ export async function assertHoldsAllOf(ctx: MembershipRun, userId: string): Prom
 
 /**
  * Whether the caller is this user, who may do some things to themselves without permissions. A project's key carries
- * the id of its maker but does not act as the maker, so it is excluded.
+ * the id of its creator but does not act as the creator, so it does not count.
  */
 export function isSelf(ctx: MembershipRun, userId: string): boolean {
   const caller = callerOf(ctx);
@@ -124,8 +129,9 @@ export function isSelf(ctx: MembershipRun, userId: string): boolean {
 }
 
 /**
- * Users cannot change their own roles, not through a key either. An owner of a customer may do so in a granted scope: no one
- * else there could give them one.
+ * Asserts that the user is not the caller: users cannot change their own roles, not even through a key. In a granted
+ * scope an owner of the customer may, because there no one else could give them a role.
+ *
  * @throws FORBIDDEN
  */
 export function assertNotOwnRoles(ctx: MembershipRun, userId: string): void {
@@ -138,7 +144,7 @@ export function assertNotOwnRoles(ctx: MembershipRun, userId: string): void {
   }
 }
 
-/** Condition for the membership of the user in the tenant. */
+/** SQL condition for the user's membership in the tenant. */
 export const isMembership = (
   table: { readonly tenantId: PgColumn; readonly userId: PgColumn },
   tenantId: string,

@@ -17,8 +17,9 @@ import { changeProjectRoles, leaveProject, lockProjectUser } from './project.ts'
 const isOrganization = ({ level }: ResolvedScope): boolean => level === 'organization';
 
 /**
- * Checks the number of roles: a member of an organization and a service user of an account have exactly one, a user of a
- * project any number.
+ * Checks the number of roles: a member of an organization and a service user of an account have exactly one role, a
+ * user of a project any number.
+ *
  * @throws VALIDATION_ERROR
  */
 export function assertRoleCount(scope: ResolvedScope, roleIds: readonly string[] | undefined): void {
@@ -46,8 +47,9 @@ export const lockMembership = (ctx: MembershipRun, userId: string): Promise<{ me
 };
 
 /**
- * Replaces the roles in the scope, and returns the changes that no event of its own records: those of a service user of an
- * account.
+ * Replaces the roles in the scope. Returns the changes that no separate event records: those of an account's service
+ * user.
+ *
  * @throws FORBIDDEN, NOT_FOUND, PRIVILEGE_ESCALATION, STEP_UP_REQUIRED, LAST_OWNER
  */
 export async function changeRoles(
@@ -75,9 +77,10 @@ export async function leave(ctx: MembershipRun & Run, userId: string): Promise<v
 }
 
 /**
- * Replaces the scope's own metadata about the user; in a project, the metadata of its owner stays beneath it.
- * Conditions read it, so users cannot set their own, not even through a key, and the caller must hold all that the
- * user holds.
+ * Replaces the scope's own metadata about the user; in a project it is merged over the metadata of the project's owner.
+ * Conditions read it, so users cannot set their own, not even through a key, and the caller must hold everything that
+ * the user holds.
+ *
  * @throws FORBIDDEN, PRIVILEGE_ESCALATION
  */
 export async function changeMetadata(
@@ -99,8 +102,9 @@ export async function changeMetadata(
 }
 
 /**
- * Asserts that the caller holds all that the user holds wherever conditions read the scope's metadata: for an
- * organization, in each of its projects too. Only then may the caller change the metadata.
+ * Asserts that the caller holds everything that the user holds wherever conditions read the scope's metadata; for an
+ * organization also in each of its projects. Only then may the caller change the metadata.
+ *
  * @throws PRIVILEGE_ESCALATION
  */
 export async function assertCanChangeMetadata(ctx: MembershipRun, userId: string): Promise<void> {
@@ -109,7 +113,8 @@ export async function assertCanChangeMetadata(ctx: MembershipRun, userId: string
 }
 
 /**
- * Users cannot set metadata about themselves, because conditions read it.
+ * Asserts that the user is not the caller: users cannot set metadata about themselves, because conditions read it.
+ *
  * @throws FORBIDDEN
  */
 export function assertNotOwnMetadata(ctx: MembershipRun, userId: string): void {

@@ -10,9 +10,9 @@ import { projectUserRoles } from '../schema/rights/membership.ts';
 import type { MembershipRun } from './role-assignment.ts';
 
 /**
- * Share-locks the grant's links to these roles until the commit, and returns the roles that the grant still has: either it
- * loses a role before, and the role is not returned, or it finds what was assigned meanwhile and ends that too. Lock the
- * roles themselves first.
+ * Share-locks the grant's links to these roles until commit, and returns the roles that the grant still includes. A
+ * concurrent removal of a role from the grant either comes first, so that the role is not returned, or comes later and
+ * then also ends the new assignment. Lock the roles themselves first.
  */
 export async function lockGrantedRoles(
   tx: Executor,
@@ -29,7 +29,7 @@ export async function lockGrantedRoles(
   return new Set(held.map(({ id }) => id));
 }
 
-/** A slice in which a user is, with their roles there. */
+/** A slice that a user is in, with their roles there. */
 interface SliceOfUser {
   readonly grantId: string;
   readonly projectId: string;
@@ -39,8 +39,10 @@ interface SliceOfUser {
 }
 
 /**
- * After a change of a user's roles in a slice: refuses more users than the grant allows, and tells the owner of the project.
- * Does nothing in other scopes. It counts under the lock of the slice's node, which the mutation needs anyway.
+ * Call it after a change of a user's roles in a slice: it refuses more users than the grant allows, and records the
+ * change for the project's owner. Does nothing in other scopes. Counts under the lock of the slice's node, which the
+ * mutation needs anyway.
+ *
  * @throws CONFLICT
  */
 export async function noteSliceRoles(
@@ -76,15 +78,15 @@ const tooManyUsers = (maxUsers: number) =>
     fix: `The owner of the project allows ${maxUsers} users with roles: take the roles of one away, or ask the owner for more.`,
   });
 
-/** The project of a node that has keys and webhooks, and the node as entries show it. */
+/** The project of a node with keys and webhooks, and the node as audit entries show it. */
 interface ProjectNode {
   readonly node: { readonly id: string; readonly scope: ScopeRef };
   readonly project: typeof projects.$inferSelect;
-  /** The customer, if the node is the slice of a grant. */
+  /** The customer, if the node is a slice. */
   readonly organizationId: string | null;
 }
 
-/** Of a project or a slice, live or not; undefined for other nodes. */
+/** Returns the project of a project node or a slice, live or not; undefined for any other node. */
 export async function projectNodeOf(tx: Executor, id: string): Promise<ProjectNode | undefined> {
   const [row] = await tx
     .select({ project: projects, organizationId: projectGrants.organizationId })
@@ -103,7 +105,7 @@ export async function projectNodeOf(tx: Executor, id: string): Promise<ProjectNo
   };
 }
 
-/** The live slices of a customer in which the user is. */
+/** The live slices of a customer that the user is in. */
 export const slicesOf = (tx: Executor, organizationId: string, userId: string): Promise<SliceOfUser[]> =>
   rowsOf<SliceOfUser>(
     tx,

@@ -15,18 +15,18 @@ import { keysOfOthers, isLive, type KeyOfAnother } from './keys-of-others.ts';
 const REASON = 'userRightsGrew';
 
 /**
- * Revokes the keys whose users have gained more than the makers hold, and returns what to record. `invalidate`
- * invalidates their tokens.
+ * Revokes the keys whose users now have rights that the keys' creators do not hold, and returns what to record. It
+ * calls `invalidate` for their tokens.
  */
 type EndExcessKeys = (invalidate: (topic: string) => void) => Promise<Recording[]>;
 
 /**
- * Reads the rights of the users of keys that someone else made, at the node and in the projects below it. Call it
- * before the change, without row-level security (`withoutRls`), and the result after it.
+ * Reads the rights of the users whose keys someone else created, at the node and in the projects below it. Call it
+ * before the change, without row-level security (`withoutRls`), and call the returned function after it.
  *
- * A key that one user made for another, or for a service user, acts with the present rights of that user. Its maker,
- * who may have kept the secret, would gain rights together with that user. So the mutation through which the user gains
- * a right that the maker doesn't hold at that time revokes the key.
+ * A key that one user created for another user, or for a service user, acts with that user's current rights. Its
+ * creator, who may have kept the secret, would gain rights together with that user. So when a mutation gives the user a
+ * right that the creator doesn't hold at that time, it revokes the key.
  */
 export async function watchForExcessKeys(
   tx: Executor,
@@ -53,7 +53,7 @@ export async function watchForExcessKeys(
   };
 }
 
-/** Gains don't depend on the terms, which are slow to digest. */
+/** Terms are left out, because gains don't depend on them and digesting them is slow. */
 const withoutTerms = (grants: Grants): Effective[] =>
   heldPairs(grants).map(({ resource, action, conditional }) => ({
     resource,
@@ -62,7 +62,7 @@ const withoutTerms = (grants: Grants): Effective[] =>
     terms: '',
   }));
 
-/** The permissions that a dry run reports as gained, each with every condition under which it is held. */
+/** The permissions that a dry run would report as gained, once for each condition under which they are held. */
 function gainsOf(before: readonly Effective[], after: Grants): WantedPermission[] {
   const { gains } = difference(before, withoutTerms(after));
   return gains.flatMap(({ resource, action, conditional }) =>

@@ -12,30 +12,33 @@ type RightsScope = Pick<
 > &
   Partial<Pick<ResolvedScope, 'grant' | 'organizationMetadata'>>;
 
-/** A key whose tokens name a user other than its maker: a user of a project, or a service user. */
+/** A key whose tokens name a user other than its creator: a user of a project, or a service user. */
 export interface KeyOfAnother {
   readonly id: string;
   readonly userId: string;
   readonly makerId: string;
-  /** Where a change at the node may give its user rights. */
+  /** The scope in which a change at the node may give rights to the key's user. */
   readonly scope: RightsScope;
   /** The tenant of the key. */
   readonly home: { readonly id: string; readonly scope: ScopeRef };
 }
 
-/** Live keys. With the condition on the scope these are the conditions of the indexes, so that PostgreSQL can use them. */
+/**
+ * SQL condition for live keys. With the condition on the scope it equals the conditions of the indexes, so that
+ * PostgreSQL can use them.
+ */
 export const isLive = and(isNull(apiKeys.revokedAt), isNull(apiKeys.deletedAt)) as SQL;
 const ofProjectUsers = sql`${apiKeys.scopeTenant} = 'ProjectUser'`;
 const ofServiceUsers = sql`${apiKeys.scopeTenant} in ('Organization', 'Account')`;
 
-/** The keys whose users may gain rights by a change at the node. */
+/** The keys whose users may gain rights through a change at the node. */
 export async function keysOfOthers(tx: Executor, nodeId: string): Promise<KeyOfAnother[]> {
   return [...(await keysOfProjectUsers(tx, nodeId)), ...(await keysOfServiceUsers(tx, nodeId))];
 }
 
 const selected = { id: apiKeys.id, userId: apiKeys.userId, makerId: apiKeys.createdBy };
 
-/** In the project, or in the projects of the organization or account. */
+/** Keys of users of the project, or of the projects in the organization or account. */
 async function keysOfProjectUsers(tx: Executor, nodeId: string): Promise<KeyOfAnother[]> {
   const rows = await tx
     .select({
@@ -72,9 +75,9 @@ type OwnerKind = 'account' | 'organization';
 type Node = { readonly id: string; readonly kind: OwnerKind | 'project' };
 
 /**
- * Of the service users of the node and of the nodes above it: the change may be the one by which they join. A slice of a
- * granted project is below the organization of the customer; a change in the project is one in those slices in which the
- * service user has a role.
+ * Keys of the service users of the node and of the nodes above it, because the change may be the one through which they
+ * join. A slice of a granted project is below the customer's organization. A change in the project counts as a change
+ * in those of its slices in which the service user has a role.
  */
 async function keysOfServiceUsers(tx: Executor, nodeId: string): Promise<KeyOfAnother[]> {
   const key = sql`${apiKeys.id}, ${apiKeys.userId} as "userId", ${apiKeys.createdBy} as "makerId",
