@@ -7,7 +7,7 @@ import { discoverIssuer, openidProvider } from './openid.ts';
 import { ProviderFault, TIMEOUT_SECONDS, type IdentityProvider } from './provider.ts';
 import { createTargetGuard, NameNotResolved, TargetRefused, type Resolve } from '../outgoing/target-guard.ts';
 
-/** What a connection says of its provider. */
+/** The settings of a connection that describe its provider. */
 export interface ConnectedProvider {
   readonly id: string;
   readonly name: string;
@@ -24,24 +24,26 @@ export interface TestResult {
   readonly message: string;
 }
 
-/** The identity providers of organizations. Each call goes to a server that a customer has chosen, through the target guard. */
+/**
+ * The identity providers of organizations. Customers choose these servers, so each call goes through the target guard.
+ */
 export interface ConnectionProviders {
   at(connection: ConnectedProvider): IdentityProvider;
-  /** Asks for metadata and keys again. Never rejects. */
+  /** Loads metadata and keys again. Never rejects. */
   test(connection: Pick<ConnectedProvider, 'issuer' | 'clientId'>): Promise<TestResult>;
 }
 
-/** Providers whose metadata are kept; the one that was used longest ago goes first. */
+/** How many providers keep their loaded metadata; beyond that, the least recently used one is dropped. */
 const MAX_KEPT = 500;
 
 const Keys = z.object({ keys: z.array(z.object({ kty: z.string() })).min(1) });
 
 export const sealContextOfConnection = (id: string): string => `organization_connections:${id}`;
 
-/** Of the client library: metadata or a token are from another issuer than the expected one. */
+/** Error code of the client library: metadata or a token are from an issuer other than the expected one. */
 const OTHER_ISSUER = 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED';
 
-/** What went wrong, for the owner of the connection: nothing of what the server answered. */
+/** Describes the fault for the owner of the connection, without anything that the server sent. */
 function messageOf(fault: unknown, url: string): string {
   for (let error = fault; error instanceof Error; error = error.cause) {
     if ('code' in error && error.code === OTHER_ISSUER) return `The metadata at ${url} name another issuer.`;
@@ -58,7 +60,7 @@ export function createConnectionProviders(
   { appUrl, connections }: Pick<Config, 'appUrl' | 'connections'>,
   { resolve, clock, kek }: { readonly resolve: Resolve; readonly clock: Clock; readonly kek: Kek },
 ): ConnectionProviders {
-  // An http issuer is on this machine (`isIssuer`), where the operator has to allow connections.
+  // An http issuer is on this machine (`isIssuer`), to which the operator has to allow connections.
   const fetch = guardedFetch(createTargetGuard({ allowHttp: true, ...connections }, resolve));
   const kept = new Map<string, { readonly settings: string; readonly provider: IdentityProvider }>();
 
@@ -79,7 +81,7 @@ export function createConnectionProviders(
   return {
     at(connection) {
       const { id, name, issuer, clientId, sealedSecret, scopes, justInTime } = connection;
-      // Any change of these makes another client; what was learned from the former provider is forgotten.
+      // Any change of these settings creates a new client; the former provider's metadata are dropped.
       const settings = JSON.stringify([name, issuer, clientId, sealedSecret, scopes, justInTime]);
       const former = kept.get(id);
       const entry = former?.settings === settings ? former : { settings, provider: build(connection) };

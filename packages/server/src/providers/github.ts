@@ -19,13 +19,14 @@ const Account = z.object({
 });
 const Addresses = z.array(z.object({ email: z.string(), primary: z.boolean(), verified: z.boolean() }));
 
-/** A new secret of a flow (RFC 7636): a stolen code is useless without it. */
+/** Creates a PKCE verifier for a flow (RFC 7636), without which a stolen code is useless. */
 export const newVerifier = (): string => oauth.randomPKCECodeVerifier();
 
 /**
- * GitHub as an OAuth 2.0 server. It has neither discovery nor id tokens, so its endpoints are built here and its API
- * identifies the user. Its responses are validated, and every failure there is a `ProviderFault`. `callback`: the
- * address to which GitHub redirects.
+ * GitHub as an OAuth 2.0 server. It has neither discovery nor id_tokens, so its endpoints are built here and its API
+ * identifies the user. Its responses are validated, and every failure is a `ProviderFault`. `callback`: the address to
+ * which GitHub redirects.
+ *
  * @throws PROVIDER_NOT_CONFIGURED
  */
 export function githubAt(
@@ -46,7 +47,7 @@ export function githubAt(
   const config = new oauth.Configuration(server, client.id, client.secret);
   config.timeout = timeoutSeconds;
   config[oauth.customFetch] = boundedFetch;
-  // Whether http is acceptable was decided when the configuration was read.
+  // Whether http is acceptable was already decided when the configuration was read.
   if ([webUrl, apiUrl].some((url) => url.startsWith('http:'))) oauth.allowInsecureRequests(config);
 
   async function callApi(token: string, path: string): Promise<unknown> {
@@ -98,7 +99,7 @@ export function githubAt(
   };
 }
 
-/** A fetch that follows no redirects, because only configured addresses are trusted, and limits the answer. */
+/** A fetch that follows no redirects, because only configured addresses are trusted, and limits the response. */
 async function boundedFetch(url: string, options: oauth.CustomFetchOptions): Promise<Response> {
   const response = await fetch(url, { ...options, redirect: 'manual' } as RequestInit);
   const content = await readLimited((response.body ?? []) as AsyncIterable<Uint8Array>);
@@ -106,7 +107,7 @@ async function boundedFetch(url: string, options: oauth.CustomFetchOptions): Pro
   return new Response(new Uint8Array(content), { status, headers: withoutContentCoding(headers) });
 }
 
-/** `fetch` has decompressed the body already. */
+/** Removes the headers of a coding that `fetch` has already decoded. */
 function withoutContentCoding(headers: Headers): Headers {
   const remaining = new Headers(headers);
   remaining.delete('content-encoding');

@@ -6,8 +6,8 @@ import { readLimited } from './provider.ts';
 import type { TargetGuard } from '../outgoing/target-guard.ts';
 
 /**
- * A fetch that connects only to addresses which the guard allows, follows no redirects and limits the answer. A
- * provider names further URLs in its metadata, which could point into the network of this service.
+ * Creates a fetch that connects only to addresses that the guard allows, follows no redirects and limits the response.
+ * A provider names further URLs in its metadata, which could point into the network of this service.
  */
 export const guardedFetch =
   (guard: Pick<TargetGuard, 'addressesOf'>): CustomFetch =>

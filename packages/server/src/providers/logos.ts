@@ -5,15 +5,15 @@ import { detectImage, type DetectedImage } from '../images/image.ts';
 import { TIMEOUT_SECONDS } from './provider.ts';
 
 /**
- * Logos of providers: fetched from `logoUrl`, checked like a picture of a user, and served by this service. So the site of
+ * Logos of providers: fetched from `logoUrl`, checked like a user's picture, and served by this service. So the site of
  * a logo does not learn who signs in, and cannot serve anything but a picture.
  */
 export interface ProviderLogos {
-  /** The file below `/hosted/logos/`; null: the provider names none, or it was not fetched yet. */
+  /** The file below `/hosted/logos/`; null if the provider has no logo, or it was not fetched yet. */
   fileOf(key: string): string | null;
   /** The content of a file. */
   readonly read: (file: string) => DetectedImage | undefined;
-  /** Fetches those that are missing; never rejects. */
+  /** Fetches the missing logos. Never rejects. */
   fetchMissing(): Promise<void>;
 }
 

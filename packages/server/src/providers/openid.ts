@@ -13,9 +13,12 @@ import {
   type IdentityProvider,
 } from './provider.ts';
 
-/** Metadata and client of a provider; both change seldom, and the keys inside are read again when one is missing. */
+/**
+ * How long a provider's metadata and client are used before they are loaded again. They rarely change, and the library
+ * reads the keys again if one is missing.
+ */
 const METADATA_MS = 3_600_000;
-/** After a failure. */
+/** How long to wait after a failure before the metadata are loaded again. */
 const RETRY_MS = 10_000;
 const ID_TOKEN_SECONDS = 300;
 const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'];
@@ -23,8 +26,8 @@ const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'];
 type Claims = Readonly<Record<string, unknown>>;
 
 /**
- * `unlessDenied`: the provider vouches for an address unless it says that it does not. For the provider of an organization, whose
- * domains alone it may vouch for.
+ * `unlessDenied`: the provider vouches for an address unless it says that it does not. Used for an organization's
+ * provider, which may vouch only for addresses in the organization's domains.
  */
 interface OpenidProvider extends Omit<IdentityProviderConfig, 'trustEmail'> {
   readonly trustEmail: IdentityProviderConfig['trustEmail'] | 'unlessDenied';
@@ -39,8 +42,9 @@ interface Options {
 }
 
 /**
- * A provider of OpenID Connect, by its issuer alone. `openid-client` checks the responses; what it leaves to its
- * callers is checked here: the signature of the id_token although it came over TLS, its algorithm and its age.
+ * An OpenID Connect provider, identified by its issuer alone. `openid-client` checks the responses; the checks that it
+ * leaves to its callers are made here: the signature of the id_token although it came over TLS, its algorithm and its
+ * age.
  */
 export function openidProvider({ provider, callback, fetch, clock }: Options): IdentityProvider {
   const { key, name, issuer, clientId, clientSecret, allowSignUp } = provider;
@@ -56,8 +60,9 @@ export function openidProvider({ provider, callback, fetch, clock }: Options): I
   let failed: { readonly fault: unknown; readonly until: number } | undefined;
 
   /**
-   * The client for this provider, by its metadata. What was loaded once is used while it is loaded again, and stays when that
-   * fails: an outage of the metadata stops no sign-in. Who asks while a provider does not answer is not kept waiting each time.
+   * The client for this provider, from its metadata. Once loaded, it is used while the metadata are loaded again, and
+   * stays if that fails, so that an outage of the metadata stops no sign-in. If the first load has failed, calls fail
+   * immediately until the next attempt is due, so that they do not all wait for a provider that does not respond.
    */
   async function configuration(): Promise<oauth.Configuration> {
     const now = clock.now().getTime();
@@ -97,7 +102,7 @@ export function openidProvider({ provider, callback, fetch, clock }: Options): I
     return client;
   }
 
-  /** The claims of the id_token, and those of the user info if it lacks some. */
+  /** The claims of the id_token, and those of the user info if the id_token lacks some. */
   async function claimsOf(
     client: oauth.Configuration,
     tokens: oauth.TokenEndpointResponse & oauth.TokenEndpointResponseHelpers,
@@ -124,11 +129,12 @@ export function openidProvider({ provider, callback, fetch, clock }: Options): I
     }
     const stated = first(names.email);
     const address = email.safeParse(stated).data ?? null;
-    // Only together in one source is it the address that the provider calls verified.
+    // The address counts as verified only if the same source contains both claims; they then belong together.
     const isVerified = sources.some(
       (claims) => claims[names.email] === stated && isTrue(claims[names.emailVerified]),
     );
-    // Anything but a clear yes denies: some providers send texts, and the text of a denial must not count as silence.
+    // Anything but a clear yes counts as a denial: some providers send text, and the text of a denial must not be
+    // ignored.
     const isDenied = sources
       .map((claims) => claims[names.emailVerified])
       .some((claim) => claim !== undefined && !isTrue(claim));
@@ -137,7 +143,7 @@ export function openidProvider({ provider, callback, fetch, clock }: Options): I
       (provider.trustEmail === 'verified' && isVerified) ||
       (provider.trustEmail === 'unlessDenied' && !isDenied);
     const shown = shownName(first(names.name));
-    // Of the id_token alone, which is signed.
+    // Only from the id_token, which is signed.
     const methods: unknown = sources[0]?.['amr'];
     return {
       id,
@@ -187,12 +193,12 @@ export function openidProvider({ provider, callback, fetch, clock }: Options): I
   };
 }
 
-/** Amazon Cognito and others send booleans as texts. */
+/** Whether the claim is true. Amazon Cognito and others send booleans as text. */
 const isTrue = (claim: unknown): boolean => claim === true || claim === 'true';
 
 const isInsecure = (issuer: string): boolean => issuer.startsWith('http:');
 
-/** The metadata of a provider. @throws when they cannot be read, or name another issuer */
+/** Loads the metadata of a provider. @throws if they cannot be read, or name another issuer */
 export async function discoverIssuer({
   key,
   issuer,
@@ -207,11 +213,14 @@ export async function discoverIssuer({
     execute: isInsecure(issuer) ? [oauth.allowInsecureRequests] : [],
   });
   const server = discovered.serverMetadata();
-  // The library compares the parsed URLs, in which a final slash may differ.
+  // The library compares parsed URLs, which ignores a final slash.
   if (server.issuer !== issuer) throw new ProviderFault(key, 'its metadata names another issuer');
   return server;
 }
 
-/** Binds the id_token to the flow. The verifier itself stays secret until the code is exchanged. */
+/**
+ * The nonce, which binds the id_token to the flow. It does not reveal the verifier, which stays secret until the code
+ * is exchanged.
+ */
 const nonceOf = (verifier: string): string =>
   createHash('sha256').update(`nonce ${verifier}`).digest('base64url');

@@ -1,18 +1,20 @@
 import { text } from '../kernel/input/values.ts';
 
-/** A site where people sign in, and which tells this service who they are (identity §8). */
+/** A site where people sign in, and which identifies them to this service (identity §8). */
 export interface IdentityProvider {
   /** `github`, or the key of an OpenID Connect provider. */
   readonly key: string;
   readonly name: string;
-  /** false: only users who exist already sign in through it. */
+  /** If false, only existing users can sign in through it. */
   readonly allowSignUp: boolean;
   /** Loads the metadata, so that `signInPage` does not wait for the network. @throws ProviderFault */
   reach(): Promise<void>;
   /** The URL at which the person signs in. @throws ProviderFault */
   signInPage(state: string, verifier: string): Promise<string>;
   /**
-   * Reads who the person is from the answer that came back with the browser. `state`: what the answer must contain.
+   * Reads who the person is from the response that came back with the browser. `state`: the value that the response
+   * must contain.
+   *
    * @throws ProviderFault
    */
   identify(
@@ -21,7 +23,7 @@ export interface IdentityProvider {
   ): Promise<Identity>;
 }
 
-/** The parameters of the callback. */
+/** The parameters of the callback URL. */
 export interface ProviderAnswer {
   readonly state: string;
   readonly code?: string | undefined;
@@ -29,50 +31,52 @@ export interface ProviderAnswer {
   readonly iss?: string | undefined;
 }
 
-/** An account at a provider. Only issuer and id identify the user: login names and addresses can be taken over. */
+/**
+ * An account at a provider. Only issuer and id identify the user, because login names and addresses can be taken over.
+ */
 export interface Identity {
   readonly id: string;
-  /** The address for which the provider vouches, canonical; null: none. */
+  /** The address that the provider vouches for, in canonical form; null if none. */
   readonly address: string | null;
   /** An address that the provider names without proof. */
   readonly unprovedAddress?: string | null;
   readonly name: string | null;
   /** The login name, for pages that ask about the account. */
   readonly login: string | null;
-  /** Absent: GitHub. */
+  /** Absent for GitHub. */
   readonly oidc?: { readonly key: string; readonly issuer: string };
-  /** The connection of an organization through which the person came; absent: a provider of the installation. */
+  /** The organization's connection through which the person came; absent for a provider of the installation. */
   readonly connection?: { readonly id: string; readonly name: string; readonly organizationId: string };
-  /** The person has proved the address by a mailed code, besides what the provider says. */
+  /** Set if the person has proved the address by a mailed code, because the provider did not vouch for it. */
   readonly isProvedByMail?: true;
-  /** What the provider says of how they signed in there (`amr`). */
+  /** How they signed in at the provider, according to the provider (`amr`). */
   readonly methods?: readonly string[];
 }
 
-/** How the account is stored as a sign-in method. */
+/** The values with which the account is stored as a sign-in method. */
 export const methodOfIdentity = ({ id, oidc, connection }: Identity) =>
   ({
     provider: oidc ? 'oidc' : 'github',
     providerKey: oidc?.key ?? null,
-    // A subject is unique within its issuer only. An account through a connection is another one than the same account elsewhere:
-    // the organization has chosen what its provider calls a subject.
+    // A subject is unique only within its issuer. An account through a connection differs from the same account
+    // elsewhere, because the organization decides what its provider calls a subject.
     providerId: [...(connection ? [connection.id] : []), ...(oidc ? [oidc.issuer] : []), id].join(' '),
   }) as const;
 
-/** The key of its provider. */
+/** The key of the identity's provider. */
 export const providerKeyOf = ({ oidc }: Identity): string => oidc?.key ?? 'github';
 
-/** A flow of GitHub names no provider, because the version before knew no other, and reads such flows. */
+/** A GitHub flow names no provider, because the previous version knows no other and reads such flows. */
 export const keyInFlow = (key: string): { readonly providerKey?: string } =>
   key === 'github' ? {} : { providerKey: key };
 
 export const keyOfFlow = ({ providerKey = 'github' }: { readonly providerKey?: string }): string =>
   providerKey;
 
-/** Limit for an answer, far above what providers send. */
+/** Limit for a response, far above what providers send. */
 const MAX_BYTES = 262_144;
 
-/** @throws Error when the answer is too long */
+/** @throws Error if the response is too long */
 export async function readLimited(
   content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): Promise<Buffer> {
@@ -86,7 +90,7 @@ export async function readLimited(
   return Buffer.concat(chunks);
 }
 
-/** Names the failed step and its error code, for the log: neither a token nor any part of the answer. */
+/** Contains the failed step and its error code, for the log, but no token and no part of the response. */
 export class ProviderFault extends Error {
   override readonly name = 'ProviderFault';
   readonly code: string | undefined;
@@ -110,8 +114,8 @@ export async function withProviderFault<T>(
   }
 }
 
-/** Limit for one call; providers usually answer in well under a second. */
+/** Limit for one call. Providers usually respond in well under a second. */
 export const TIMEOUT_SECONDS = 8;
 
-/** A name for people, if the provider sent a usable one. */
+/** The name that the provider sent, if it is usable. */
 export const shownName = (sent: unknown): string | null => text(1, 255).safeParse(sent).data ?? null;

@@ -10,19 +10,19 @@ import { createProviderLogos, type ProviderLogos } from './logos.ts';
 import { openidProvider } from './openid.ts';
 import type { IdentityProvider } from './provider.ts';
 
-/** The end of a sign-in through a provider: a session of this service, or an answer to an app. */
+/** How a sign-in through a provider ends: with a session of this service, or with a response to an app. */
 export type ProviderEnd = 'session' | 'app';
 
 export interface OfferedProvider {
   readonly key: string;
   readonly name: string;
-  /** Null: GitHub. */
+  /** Null for GitHub. */
   readonly issuer: string | null;
-  /** An address of this service; null: it has none. */
+  /** An address of this service; null if there is no logo. */
   readonly logoUrl: string | null;
 }
 
-/** The providers of the installation: GitHub, and those of OpenID Connect. */
+/** The providers of the installation: GitHub, and OpenID Connect providers. */
 export interface IdentityProviders {
   /** In the order in which pages offer them. */
   readonly offered: readonly OfferedProvider[];
@@ -33,7 +33,7 @@ export interface IdentityProviders {
   readonly connections: ConnectionProviders;
 }
 
-/** The keys of all providers of OpenID Connect. */
+/** The keys of all OpenID Connect providers. */
 export const openidKeys = ({ offered }: Pick<IdentityProviders, 'offered'>): string[] =>
   offered.map(({ key }) => key).filter((key) => key !== 'github');
 
@@ -48,7 +48,7 @@ export function createIdentityProviders(
 ): IdentityProviders {
   const { resolve, clock, warn } = ports;
   const { appUrl, github } = config;
-  // Only the configuration may name an http issuer, and then one on this machine.
+  // Only the configuration may name an http issuer, and only one on this machine.
   const guard = createTargetGuard({ allowHttp: true, ...config.federation }, resolve);
   const fetch = guardedFetch(guard);
   const logos = createProviderLogos({ providers: config.identityProviders, fetch, warn });
