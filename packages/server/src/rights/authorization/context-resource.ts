@@ -13,7 +13,7 @@ export const contextResource = z.record(z.string(), z.unknown()).check((payload)
     payload.issues.push(refusal(code, payload.value, path));
 });
 
-/** What is wrong with the attributes of a question. */
+/** Returns the faults in the attributes of a question. */
 export function faultsOfAttributes(attributes: Readonly<Record<string, unknown>>): AttributeFault[] {
   if (isDeeperThan(attributes, MAX_DEPTH)) return [{ code: 'too_deep', path: [] }];
   if (JSON.stringify(attributes).length > MAX_CONTEXT_LENGTH) return [{ code: 'too_long', path: [] }];

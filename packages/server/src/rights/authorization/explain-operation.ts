@@ -12,14 +12,14 @@ import { metadata } from '../../kernel/input/values.ts';
 import { contextResource } from './context-resource.ts';
 import type { Explanation } from './explanation.ts';
 
-/** Whose rights to explain, and where. */
+/** Whose rights to explain, and in which scope. */
 interface ExplainRequest {
   readonly tx: Executor;
   readonly scope: ResolvedScope;
   readonly principal: Principal | null;
   /** The rights of the subject. */
   readonly rights: CallerRights;
-  /** The subject, if it is not the caller. */
+  /** Id of the subject, if it is not the caller. */
   readonly subjectId: string | undefined;
   readonly call: Pick<Call, 'budget' | 'work'>;
 }
@@ -32,15 +32,15 @@ const accepts: Accepts = {
 };
 
 /**
- * The decision on the rights of this moment, and its explanation. The explanation of a subject that is not active is
- * empty, so that the caller cannot distinguish an unknown user from a disabled one or a user of another tenant.
+ * Decides with the current rights, and explains the decision. The explanation for an inactive subject is empty, so that
+ * the caller cannot tell an unknown user from a disabled one or a user of another tenant.
  */
 export async function explainDecision(
   request: ExplainRequest,
   question: Question,
 ): Promise<ExplainedDecision> {
   const { tx, scope, rights, call } = request;
-  // An explanation repeats the compared values of up to fifty paths, and each may be a list from the question.
+  // An explanation repeats the compared values of up to fifty paths, each of which may be a list from the question.
   call.budget.measure();
   const { grants } = rights;
   const subject = explainedSubject(request);
@@ -68,7 +68,9 @@ export async function explainDecision(
   };
 }
 
-/** The subject of an explanation: a project's key has its own rights; any other credential has those of its user. */
+/**
+ * The subject of an explanation: a project's key has its own rights; any other credential has the rights of its user.
+ */
 function explainedSubject({ principal, rights, subjectId }: ExplainRequest) {
   const { subject, keyRoleId } = rights;
   const caller = callerOf({ principal });

@@ -9,9 +9,9 @@ import { Scope, tenants } from '../../kernel/scope.ts';
 import { parsePermissionName, PermissionName } from './permission-name.ts';
 
 /**
- * The decision of `isAuthorized` as a status alone, for proxies that ask before they forward a request (nginx
- * `auth_request`, Traefik `forwardAuth`, Envoy `ext_authz`). A proxy cannot send attributes of the row, so a condition
- * that reads them is not met.
+ * The decision of `isAuthorized` as a mere status code, for proxies that ask before they forward a request (nginx
+ * `auth_request`, Traefik `forwardAuth`, Envoy `ext_authz`). A proxy cannot send attributes of the row, so conditions
+ * that read them are not met.
  */
 export const authCheck = query({
   rest: 'GET /auth/check',

@@ -44,7 +44,7 @@ export const isAuthorized = query({
   run: (ctx) => {
     const { rights, input } = ctx;
     assertOnePermission(input, '');
-    // A scope that does not exist for this caller is a decision, not an error.
+    // A scope that does not exist for this caller results in a decision, not in an error.
     if (isForeignScope(ctx) || isAboutOwner(ctx.rights, input))
       return { authorized: false, reason: 'INVALID_SCOPE' as const };
     if (!input.subject && !input.explain) return evaluate(rights.grants, questionOf(input), ctx.call.work);
@@ -52,7 +52,7 @@ export const isAuthorized = query({
   },
 });
 
-/** Decides about another user, or explains: both read more than a plain check. @throws FORBIDDEN */
+/** Decides about another user, or explains a decision; both read more than a plain check. @throws FORBIDDEN */
 async function loadAndDecide(
   ctx: CheckContext & Pick<Context, 'principal' | 'read' | 'call'>,
   input: CheckQuestion & {
@@ -116,7 +116,7 @@ const isAboutOwner = ({ asOwner }: CallerRights, { subject }: { readonly subject
 
 type CheckContext = Pick<Context<{ scope: typeof Scope }>, 'scope' | 'rights' | 'services'>;
 
-/** The rights of another user in the scope, if the caller may check them. @throws FORBIDDEN */
+/** Loads the rights of another user in the scope, if the caller may check them. @throws FORBIDDEN */
 function rightsOfSubject(
   { scope, rights, services }: CheckContext,
   userId: string,

@@ -3,7 +3,7 @@ import { EffectivePermission, effectivePermissions, versionOf } from '../../acce
 import type { CallerRights } from '../../kernel/call/caller-rights.ts';
 import { ScopeOutput, type ResolvedScope } from '../../kernel/scope.ts';
 
-/** Everything that a subject may do in a scope (authorization §10.3). */
+/** The effective permissions of a subject in a scope (authorization §10.3). */
 export const EffectivePermissions = z
   .object({
     scope: ScopeOutput.describe('The scope in which the permissions count.'),

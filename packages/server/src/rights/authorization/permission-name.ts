@@ -7,7 +7,7 @@ export const PermissionName = z
   .regex(/^[^:]{1,128}:[^:]{1,128}$/)
   .meta({ description: '`resource:action`, with one colon.' });
 
-/** The two parts of a `PermissionName`. */
+/** Splits a `PermissionName` into resource and action. */
 export function parsePermissionName(name: string): { readonly resource: string; readonly action: string } {
   const [resource = '', action = ''] = name.split(':');
   return { resource, action };

@@ -5,7 +5,7 @@ import { parsePermissionName, PermissionName } from './permission-name.ts';
 
 const word = z.string().min(1).max(128);
 
-/** The input of every check: which permission, and attributes that conditions may read. */
+/** The input of every check: the permission, and attributes that conditions may read. */
 export const question = {
   permission: z
     .union([
@@ -37,7 +37,7 @@ export const question = {
 };
 export type CheckQuestion = z.output<z.ZodObject<typeof question>>;
 
-/** A question has either `permission` or `permissionName`. @throws VALIDATION_ERROR */
+/** Asserts that a question has either `permission` or `permissionName`. @throws VALIDATION_ERROR */
 export function assertOnePermission({ permission, permissionName }: CheckQuestion, pathPrefix: string): void {
   if ((permission === undefined) !== (permissionName === undefined)) return;
   const isMissing = permission === undefined;

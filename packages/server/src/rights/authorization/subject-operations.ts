@@ -42,7 +42,7 @@ const WhoCanPage = z
   })
   .meta({ id: 'WhoCanPage', description: 'Some of the users who may do something in a scope now.' });
 
-/** A page counts as this many checks. */
+/** How many checks a page counts as. */
 const POINTS = 10;
 
 export const whoCan = query({

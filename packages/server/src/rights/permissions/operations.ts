@@ -63,7 +63,7 @@ export const createPermission = mutation({
   run: async ({ db, input, rights, tx }) => {
     const condition = assertCondition(input.condition);
     const resource = await db.get(Resource, input.resourceId);
-    // The share lock keeps the resource and its actions until the commit.
+    // The share lock keeps the resource and its actions unchanged until commit.
     const [row] = await tx
       .select({ tenantId: resources.tenantId, actions: resources.actions })
       .from(resources)

@@ -137,7 +137,7 @@ function assertNoObstacle(blocked: readonly Obstacle[]): void {
   if (code === undefined) return;
   const { detail, fix: usual } = refusals[code];
   const same = blocked.filter((obstacle) => obstacle.code === code);
-  // Several rows may lack the same permission.
+  // Several rows may lack the same permission, so causes are listed once.
   const paths = [...new Map(same.map((obstacle) => [pathOf(obstacle), obstacle]))].slice(0, 20);
   const details = paths.map(([path]): Detail => ({ path, code: detail }));
   const fix =
@@ -193,7 +193,10 @@ async function assertStillUnassigned(
   );
 }
 
-/** Only a person who has just signed in may take the right to apply policies from themselves. */
+/**
+ * Asserts that the caller is a person with a recent sign-in. Only they may take the permission to apply policies away
+ * from themselves.
+ */
 function assertMayLeave(principal: Principal, { config, clock }: Services): void {
   if (principal.type !== 'session') throw fail('STEP_UP_REQUIRED');
   assertRecentSignIn(principal, config.auth.stepUpMaxAgeMinutes, clock.now());

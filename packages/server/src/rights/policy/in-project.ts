@@ -3,7 +3,7 @@ import { Scope, type Tenant } from '../../kernel/scope.ts';
 import { Project } from '../../schema/tenants/project.ts';
 
 const tenants: readonly Tenant[] = ['accountProject', 'organizationProject'];
-/** Members that the policy operations share. */
+/** Members that the declarations of policy operations share. */
 export const common = {
   tenants,
   target: Project,

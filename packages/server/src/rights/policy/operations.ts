@@ -48,7 +48,7 @@ const planHash = z
 const message = text(0, 500, { multiline: true }).optional().describe('Why, for the list of versions.');
 const applied = { ifVersion, planHash, allowDelete, message, source: Source.optional() };
 
-/** Plans and applications cost as much as several other calls. */
+/** Planning or applying costs as much as several other calls. */
 const limit = { class: 'general', key: () => '', points: () => 9 } as const;
 
 export const policy = query({

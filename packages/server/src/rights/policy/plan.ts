@@ -18,7 +18,7 @@ import { blockedBy, locksItselfOut, memoized } from './rights.ts';
 import type { Examination } from './examination.ts';
 import { loadState } from './document/state.ts';
 
-/** The document of a caller, what it says about itself, and how far applying it may go. */
+/** A caller's document, the findings about it, and whether applying it may delete rows. */
 export interface Proposal {
   readonly document: PolicyDocument;
   readonly formerKeys: FormerKeys;
@@ -26,7 +26,7 @@ export interface Proposal {
   readonly examination: Examination;
 }
 
-/** Why a change cannot be made; an error reports the first of these codes that applies. */
+/** Why a change cannot be made. An error reports the first of these codes that applies. */
 export const obstacleCodes = [
   'FORBIDDEN',
   'PRIVILEGE_ESCALATION',
@@ -42,7 +42,7 @@ export interface Obstacle {
   readonly kind: DocumentKind;
   readonly key: string;
   readonly code: ObstacleCode;
-  /** The permission that the caller lacks, or what is in the way. */
+  /** The permission that the caller lacks, or what prevents the change. */
   readonly cause: string | null;
 }
 
@@ -60,7 +60,7 @@ export interface Plan extends Examination {
   readonly selfLockout: boolean;
 }
 
-/** A managed row that was changed or deleted by hand since the last application. */
+/** A managed row that was changed or deleted by hand since the last document was applied. */
 interface Drift {
   readonly kind: DocumentKind;
   readonly key: string;
@@ -78,7 +78,7 @@ interface PlanContext {
 
 const hashOf = (value: unknown): string => createHash('sha256').update(canonicalJson(value)).digest('hex');
 
-/** Reads the rows and compares them with the document; changes nothing. */
+/** Reads the rows and compares them with the document. Changes nothing. */
 export async function planOf(ctx: PlanContext, proposal: Proposal): Promise<Plan> {
   const { tx, scope, rights, services, call } = ctx;
   const { document, formerKeys } = proposal;
@@ -162,7 +162,7 @@ async function inUse({ tx, services }: PlanContext, { changes, all }: Comparison
   });
 }
 
-/** Ids of the roles whose permissions differ between the two states, or that change themselves. */
+/** Ids of the roles that change themselves, or whose permissions differ between the two states. */
 export function affectedRoles({ changes, all: { before, after }, rowOf }: Comparison): string[] {
   const changed = new Set(changes.flatMap(({ kind, label }) => (kind === 'roles' ? [label] : [])));
   const [was, is] = [rightsText(before), rightsText(after)];

@@ -36,7 +36,7 @@ export async function storedDocument(
 /** Adds defaults to a document that was stored before a kind of rows, or a member, existed. */
 const complete = (document: Members<PolicyDocument>): PolicyDocument => withDefaults(document);
 
-/** @throws NOT_FOUND for a document that is not kept any more */
+/** Asserts that the document is still kept. @throws NOT_FOUND */
 export function keptDocument(document: PolicyDocument | null): PolicyDocument {
   if (!document) throw fail('NOT_FOUND', { fix: 'The last 500 documents are kept: see policyVersions.' });
   return document;
@@ -54,7 +54,7 @@ export async function versionId(tx: Executor, projectId: string, number: number)
 
 const KEPT_DOCUMENTS = 500;
 
-/** Call it under the lock of the node: versions are numbered without gaps. */
+/** Stores a version. Call it under the lock of the node, because versions are numbered without gaps. */
 export async function storeVersion(
   tx: Executor,
   row: typeof policyVersions.$inferInsert,

@@ -9,7 +9,7 @@ import { fieldsThatDiffer } from './document/difference.ts';
 import { entityOf } from './document/kinds.ts';
 import type { WrittenChange } from './write.ts';
 
-/** Changes of tags and webhooks are not events. */
+/** The event noun of each kind. Changes of tags and webhooks are not events. */
 const eventNoun: Readonly<Partial<Record<DocumentKind, string>>> = {
   resources: 'resource',
   permissions: 'permission',
@@ -27,7 +27,7 @@ const verbOf = {
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** The rows as answers show them, by id: one statement for each kind, whatever their state. */
+/** Reads the rows as the API returns them, by id, whatever their state: one statement per kind. */
 export async function readAnswers(
   tx: Executor,
   at: ReadContext,
@@ -50,7 +50,7 @@ export async function readAnswers(
 /** Members of rows that list names in a document, and ids in the API. */
 const links = ['permissions', 'groups', 'tags'];
 
-/** One recording for each row, as for a change by hand. */
+/** One recording per row, as for a change by hand. */
 export const recordingsOf = (
   written: readonly WrittenChange[],
   before: ReadonlyMap<string, Row>,

@@ -53,7 +53,7 @@ export function blockedBy(
     const noun = entityOf[kind].name;
     const permission = `${noun}:${actionOf[action]}`;
     const row = action === 'create' ? undefined : rowOf(kind, label);
-    // As for the operation: conditions read the stored row, or the fields of a new one.
+    // As in the operation itself, conditions read the stored row, or the fields of a new one.
     const read = row?.fields ?? rowsIn(after, kind)[label];
     const attributes = { id, ...read, name: row?.name ?? key, isSystem: false };
     const question = { resource: noun, action: actionOf[action], attributes };
@@ -99,7 +99,7 @@ function missingOfRows(
   };
 }
 
-/** Calls `make` once for each key. */
+/** Caches the results of `make` by key. */
 export function memoized<K, V extends object | string>(make: (key: K) => V): (key: K) => V {
   const results = new Map<K, V>();
   return (key) => {
@@ -117,7 +117,7 @@ export function rightsOf(document: PolicyDocument, kind: DocumentKind, label: st
   return wantedOf(document, [...new Set(namesOf(document, kind, label))]);
 }
 
-/** Permissions by their keys in the document, or the names of built-in ones. */
+/** Permissions by their keys in the document, or the names of built-in permissions. */
 export const wantedOf = (document: PolicyDocument, names: readonly string[]): WantedPermission[] =>
   names.map((name) => {
     const own = document.permissions[name];
@@ -125,7 +125,7 @@ export const wantedOf = (document: PolicyDocument, names: readonly string[]): Wa
     return { resource, action, managementPlane: isBuiltInNoun(resource), condition: own?.condition ?? null };
   });
 
-/** The permissions that a row contains or is about. */
+/** The names of the permissions that a row contains, or for a resource those on it. */
 function namesOf(document: PolicyDocument, kind: DocumentKind, label: string): readonly string[] {
   if (kind === 'permissions') return [label];
   if (kind === 'groups') return permissionNamesOf(document, label);
@@ -138,7 +138,7 @@ function namesOf(document: PolicyDocument, kind: DocumentKind, label: string): r
   return [];
 }
 
-/** Whether the caller could apply a policy now, and could not afterwards. */
+/** Whether the caller may apply a policy now, but could not afterwards. */
 export function locksItselfOut(
   { all: { before }, rowOf }: Comparison,
   rights: { readonly before: DocumentRights; readonly after: DocumentRights },

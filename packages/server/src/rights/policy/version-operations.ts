@@ -1,3 +1,5 @@
+/* The documents that were applied to a project, and their differences. */
+
 import type { PolicyDocument } from '@doorward/decision/document/document';
 import { escaped } from '@doorward/decision/document/escape';
 import { z } from 'zod';

@@ -69,7 +69,7 @@ export async function write(
 interface Writer {
   readonly builtIns: BuiltIns;
   readonly ids: Ids;
-  /** The creator of new rows that have one. */
+  /** The creator of new rows, for kinds that store one. */
   readonly userId: string;
 }
 
@@ -77,7 +77,7 @@ export type WrittenChange = Change & { readonly id: string };
 
 type IdOf = (kind: DocumentKind, key: string) => string;
 
-/** Ids of the rows that a document names: existing, built in, or new. */
+/** Returns the ids of rows that a document names, whether they exist, are built-in or will be created. */
 function idsOfRows({ after, rowOf: existing }: Comparison, builtIns: BuiltIns, ids: Ids): IdOf {
   const idByName = new Map<string, string>();
   for (const { id, slug } of builtIns.resources) idByName.set(`resources ${slug}`, id);
@@ -215,7 +215,7 @@ const links: Partial<Record<DocumentKind, readonly Link[]>> = {
   apps: [taggedIn('project_app_tags', 'project_app_id')],
 };
 
-/** Replaces the links of the rows whose list differs. */
+/** Replaces the links of rows whose list differs. */
 async function relink(
   tx: Executor,
   projectId: string,

@@ -80,7 +80,7 @@ export const updateResource = mutation({
   codes: ['INVALID_STATE', 'DELETION_NOT_ALLOWED', 'PRIVILEGE_ESCALATION', 'SYSTEM_ENTITY', 'IN_USE'],
   emits: 'resource.updated',
   run: async ({ db, input, tx, scope, rights, target }) => {
-    // Switching a resource on or off grants or removes all permissions on it.
+    // Activating or deactivating a resource grants or revokes all permissions on it.
     if (input.isActive !== undefined && input.isActive !== target.isActive)
       await assertCanChangePermissionsOf(tx, scope, rights, target);
     const { row } = await db.update(Resource, input.id, input);

@@ -9,7 +9,7 @@ import type { Executor, ScopedDb } from '../../kernel/scoped-db.ts';
 import { Permission, permissions } from '../../schema/rights/permission.ts';
 import type { Resource } from '../../schema/rights/resource.ts';
 
-/** Creates one permission per action, within the rights of the caller. @throws PRIVILEGE_ESCALATION */
+/** Creates one permission per action, if the caller may grant them. @throws PRIVILEGE_ESCALATION */
 export async function createPermissionsOf(
   db: ScopedDb,
   scope: ResolvedScope,
@@ -29,7 +29,10 @@ export async function createPermissionsOf(
   return created;
 }
 
-/** Deleting or switching a resource changes the rights of everyone who holds a permission on it (authorization §5). */
+/**
+ * Asserts that the caller may delete, activate or deactivate a resource, which changes the rights of everyone with a
+ * permission on it (authorization §5).
+ */
 export async function assertCanChangePermissionsOf(
   tx: Executor,
   scope: ResolvedScope,
@@ -76,7 +79,10 @@ export async function assertActionsUnused(
   });
 }
 
-/** @throws DELETION_NOT_ALLOWED if a policy document keeps a permission on the resource from changes by hand */
+/**
+ * Asserts that no policy document protects a permission on the resource from manual changes. @throws
+ * DELETION_NOT_ALLOWED
+ */
 export async function assertPermissionsNotHeld(tx: Executor, resourceId: string): Promise<void> {
   const held = await tx
     .select({ name: permissions.name })

@@ -56,7 +56,7 @@ export const countsText = (assignments: Assignments): string =>
     .map(([what, count]) => `${count} ${what}`)
     .join(', ');
 
-/** @throws IN_USE if the role is assigned, and so cannot be deleted */
+/** Asserts that the role is not assigned, so that it can be deleted. @throws IN_USE */
 export async function assertUnassigned(tx: Executor, roleId: string, now: Date): Promise<void> {
   const assignments = (await assignmentsOf(tx, [roleId], now)).get(roleId) ?? {};
   const kinds = Object.keys(assignments);

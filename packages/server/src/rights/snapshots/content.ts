@@ -4,17 +4,17 @@ import type { Database } from '../../db/connection/open.ts';
 import { createJsonSize } from './rows/limits.ts';
 import { readContent, serializeRows, type ReadContent, type ReadOptions } from './rows/read-content.ts';
 
-/** What a snapshot contains at one time, with its version. */
+/** The content of a snapshot at one time, with its version. */
 export interface Content extends ReadContent {
-  /** A digest of everything that the snapshot says, so it is equal in every process for equal rows. */
+  /** A digest of the whole content, so it is equal in every process for equal rows. */
   readonly version: string;
-  /** A digest of everything but the ended credentials, which are read more often than the rest. */
+  /** A digest of everything except the ended credentials, which are read more often than the rest. */
   readonly digest: string;
-  /** Its length as JSON. */
+  /** The length of the content as JSON. */
   readonly bytes: number;
 }
 
-/** `nouns`: slugs of the built-in resources, sorted. @throws SNAPSHOT_TOO_LARGE */
+/** Loads the content. `nouns`: slugs of the built-in resources, sorted. @throws SNAPSHOT_TOO_LARGE */
 export async function loadContent(
   database: Database,
   options: ReadOptions,
@@ -32,7 +32,7 @@ export async function loadContent(
   return { ...read, digest, version: versionOf(digest, ended), bytes: size.bytes };
 }
 
-/** The same rows with other ended credentials. */
+/** The same content with different ended credentials. */
 export const withEnded = (content: Content, ended: EndedCredentials, changesAt: number | null): Content => ({
   ...content,
   rows: { ...content.rows, ended } satisfies SnapshotRows,

@@ -7,8 +7,8 @@ import type { SnapshotScope } from './rows/snapshot-scope.ts';
 import type { UserFilter } from '../../access/policy-snapshots.ts';
 
 /*
- * The signed documents of packages §8.2. Their `typ` distinguishes them from tokens: nothing that takes a token accepts
- * them.
+ * The signed documents of packages §8.2. Their `typ` distinguishes them from tokens, so nothing that accepts tokens
+ * accepts them.
  */
 
 const SNAPSHOT_TYPE = 'doorward-snapshot+jwt';
@@ -16,7 +16,7 @@ const CHANGES_TYPE = 'doorward-changes+jwt';
 
 const LIFE_SECONDS = 86_400;
 
-/** Claims without the issuer, which `signDocument` adds: it is that of the key. */
+/** Claims without the issuer, which `signDocument` adds from the key. */
 type Unsigned<C> = Omit<C, 'iss'>;
 
 interface Signing {
@@ -24,7 +24,7 @@ interface Signing {
   readonly revisions: Pick<Revisions, 'seal'>;
 }
 
-/** The claims that both documents have. */
+/** The claims that both documents have in common. */
 const commonClaims = (
   { revisions }: Signing,
   { projectId }: SnapshotScope,
@@ -38,7 +38,7 @@ const commonClaims = (
     exp: iat + LIFE_SECONDS,
     format: 1,
     sequence: content.sequence,
-    // The number of the newest transaction that is contained together with all before it.
+    // The number of the newest transaction that is contained together with all earlier ones.
     revision: revisions.seal(below - 1),
     asOf,
   } as const;
@@ -67,7 +67,7 @@ export function signSnapshot(
   return signing.keyring.signDocument(scope.projectId, SNAPSHOT_TYPE, claims);
 }
 
-/** `difference`: null if it is not stored; the caller then has to fetch a snapshot. */
+/** Signs changes of the policy. `difference` is null if it is not stored; the caller then has to fetch a snapshot. */
 export function signChanges(
   signing: Signing,
   scope: SnapshotScope,

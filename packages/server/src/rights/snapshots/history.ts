@@ -11,21 +11,24 @@ export type Difference = Pick<ChangesClaims, 'put' | 'drop'>;
 interface History {
   /** The length of all stored changes as JSON. */
   readonly bytes: number;
-  /** `before`: the rows of the version `from`. */
+  /** Stores a change. `before`: the rows of the version `from`. */
   add(from: string, difference: Difference, before: SnapshotRows): void;
-  /** What changed since a version; null if it is not stored, or larger than a difference should be. */
+  /** The changes since a version; null if they are not stored, or too large for a difference. */
   since(version: string): Difference | null;
   clear(): void;
 }
 
 const MAX_CHANGES = 32;
-/** A larger difference is not worth its memory: a caller fetches the snapshot, which is at most six times as long. */
+/**
+ * A larger difference is not worth its memory: the caller fetches the snapshot instead, which is at most six times as
+ * long.
+ */
 const MAX_BYTES = 1024 * 1024;
 
 interface Change {
   readonly from: string;
   readonly difference: Difference;
-  /** The ids of rows that are new in this change. */
+  /** The ids of rows that this change adds. */
   readonly added: ReadonlySet<string>;
   readonly bytes: number;
 }
@@ -68,7 +71,7 @@ function idOf(section: RowSection, row: Row): string {
   return ids[rowSections[section]] ?? '';
 }
 
-/** Ids of all sections are UUIDs, so two sections never share an id. */
+/** The ids of the rows that a difference adds. Ids of all sections are UUIDs, so two sections never share an id. */
 function addedIds({ put }: Difference, before: SnapshotRows): ReadonlySet<string> {
   const added = new Set<string>();
   for (const section of sections) {
@@ -79,8 +82,8 @@ function addedIds({ put }: Difference, before: SnapshotRows): ReadonlySet<string
 }
 
 /**
- * One difference with the effect of several, in their order. A row that was added and then dropped is in neither
- * `put` nor `drop`.
+ * Merges several differences into one with the same effect. A row that was added and then dropped is in neither `put`
+ * nor `drop`.
  */
 function merge(changes: readonly Change[]): Difference {
   const [only] = changes;

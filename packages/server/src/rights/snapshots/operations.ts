@@ -10,8 +10,8 @@ import { bare } from '../../kernel/output/reply.ts';
 import { Scope } from '../../kernel/scope.ts';
 
 /*
- * Snapshots, with which a customer's server decides by itself (packages §8.1). They show the rights of all users of the
- * project, so they are for servers, and an app on behalf of a user is refused.
+ * Policy snapshots, with which a customer's server decides by itself (packages §8.1). They contain the rights of all
+ * users of the project, so they are for servers, and an app on behalf of a user is refused.
  */
 
 const common = {
@@ -43,7 +43,7 @@ function userFilterOf(input: readonly string[]): UserFilter {
   return first === 'all' || first === 'none' ? first : [...new Set(input)].sort();
 }
 
-/** A snapshot counts as this many checks. */
+/** How many checks a snapshot counts as. */
 const POINTS = 100;
 
 const etagOf = (version: string): string => `"${version}"`;

@@ -28,7 +28,7 @@ interface Options {
  * §8.1).
  */
 const ROUND_MS = 400;
-/** Polls with the same version may share a signed answer that is at most this old. */
+/** Polls with the same version may share a signed response that is at most this old. */
 const SHARED_MS = 500;
 const MAX_OF_CREDENTIAL = 200;
 const MAX_OF_OWNER = 1000;
@@ -113,7 +113,7 @@ export function createPolicySnapshots(builtIns: Pick<BuiltIns, 'nouns'>, options
           'latin1',
         );
       });
-      // A read of all rows takes its time, and the caller may have lost the right meanwhile.
+      // Reading all rows takes time, and the caller may have lost the right in the meantime.
       await poll.assertPermitted();
       return document;
     },

@@ -14,39 +14,39 @@ import type { UserFilter } from '../../access/policy-snapshots.ts';
 
 /**
  * Keeps the content of one project's snapshot current while clients poll. Changes are announced by topics
- * (`db/cache/changes.ts`); those that may concern the content make it stale, and it is read again: at once if a poll
- * waits, else for the next request. All callers share the reads, which are bounded in number.
+ * (`db/cache/changes.ts`). Changes that may affect the content make it stale, and it is read again: immediately if a
+ * poll waits, else at the next request. All callers share the reads, whose rate is limited.
  */
 export interface ProjectWatch {
   /** Identifies the project and the user filter. */
   readonly id: string;
   readonly scope: SnapshotScope;
-  /** The content, at least as new as this call. @throws SNAPSHOT_TOO_LARGE */
+  /** Returns the content, at least as new as this call. @throws SNAPSHOT_TOO_LARGE */
   current(): Promise<CurrentContent>;
-  /** The version of the last content that was read; null before that. */
+  /** The version of the content that was read last; null before the first read. */
   version(): string | null;
   /** When that version was read, on the clock of `performance`. */
   changedAt(): number;
   differenceSince(version: string): Difference | null;
-  /** Resolves when the version is no longer this one, after the time, or when the returned `end` is called. */
+  /** Resolves when the version differs from this one, after the time-out, or when the returned `end` is called. */
   untilChanged(
     version: string,
     timeoutMs: number,
   ): { readonly changed: Promise<void>; readonly end: () => void };
   /**
-   * Called regularly while a poll waits: reads the content again if it changed by time alone, or if the change
+   * Called regularly while a poll waits. Reads the content again if it has changed by time alone, or if the change
    * channel is silent.
    */
   poll(): void;
   isWaiting(): boolean;
-  /** Topics of changes; null if some may have been missed. */
+  /** Gets the topics of changes; null if some may have been missed. */
   onChange(topics: readonly string[] | null): void;
   onEndedSession(): void;
   /** The estimated memory of the content. */
   readonly bytes: number;
-  /** Frees the memory; the content is read again when it is needed. */
+  /** Frees the memory. The content is read again when it is needed. */
   forget(): void;
-  /** Ends all waiting; from now on `current` returns the last content without a check. */
+  /** Ends all waiting. From now on `current` returns the last content without a check. */
   stop(): void;
 }
 
@@ -65,7 +65,7 @@ export interface WatchOptions {
   /** Slugs of the built-in resources, sorted. */
   readonly nouns: readonly string[];
   readonly tokenMs: number;
-  /** Bounds the reads of all projects together. */
+  /** Limits the reads of all projects together. */
   readonly gate: Gate;
   /**
    * Resolves when `onEndedSession` has been called for every session that an announcement named; undefined if it has.
@@ -74,9 +74,12 @@ export interface WatchOptions {
 }
 
 const MIN_INTERVAL_MS = 250;
-/** After a read, a pause of so many times its duration: reads of one project take at most a third of the time. */
+/**
+ * After a read, the pause is this multiple of its duration, so that reads of one project take at most a third of the
+ * time.
+ */
 const PAUSE_FACTOR = 2;
-/** Objects take several times the memory of their text. */
+/** An object takes several times the memory of its JSON text. */
 const MEMORY_PER_BYTE = 4;
 
 export const watchId = ({ projectId }: SnapshotScope, filter: UserFilter): string =>
@@ -140,7 +143,7 @@ export function createProjectWatch(
 
   function store(next: Content): Content {
     if (content && content.version !== next.version) {
-      // Every answer lists all ended credentials, so a difference does not contain them.
+      // Every response lists all ended credentials, so a difference does not contain them.
       const isEqual = content.digest === next.digest;
       const difference = isEqual ? { put: {}, drop: {} } : changesBetween(content.rows, next.rows);
       history.add(content.version, difference, content.rows);

@@ -1,6 +1,6 @@
 /*
  * Work that many callers need at the same time. A caller gets the result of work that began after the call, so it
- * contains every change that was made before the call. A caller may also accept work that began a little earlier.
+ * contains every change made before the call. A caller may also accept the result of work that began a little earlier.
  */
 
 interface Run<T> {
@@ -8,7 +8,7 @@ interface Run<T> {
   startedAt: number;
   result: Promise<T>;
   isSettled: boolean;
-  /** The run after this one, which all callers that came meanwhile share. */
+  /** The run after this one, which all callers that arrive in the meantime share. */
   next: Promise<T> | null;
 }
 
@@ -22,11 +22,11 @@ export function createSharedRuns<T>(work: Work<T>): () => Promise<T> {
 }
 
 interface SharedResults<T> {
-  /** The result of a run for the key that began at `notBefore` or later. */
+  /** Returns the result of a run for the key that began at `notBefore` or later. */
   get(key: string, notBefore: number, work: Work<T>): Promise<T>;
 }
 
-/** `keepMs`: how long a result stays for callers that accept earlier ones. */
+/** `keepMs`: how long a result is kept for callers that accept earlier results. */
 export function createSharedResults<T>(keepMs: number): SharedResults<T> {
   const runs = new Map<string, Run<T>>();
 
@@ -64,14 +64,14 @@ export function createSharedResults<T>(keepMs: number): SharedResults<T> {
 const never = new Promise<never>(() => undefined);
 
 /**
- * Lets at most `limit` pieces of work run at once. The others wait in one queue for each tenant. The queues
- * alternate, so that no tenant waits for all work of another.
+ * Limits how many works run at the same time. The others wait in one queue per tenant. The queues alternate, so that no
+ * tenant waits for all the work of another.
  */
 export type Gate = <T>(tenant: string, work: () => Promise<T>) => Promise<T>;
 
 /** Creates a gate for at most `limit` concurrent runs. */
 export function createGate(limit: number): Gate {
-  /** Waiting work by tenant. The first tenant of the map is the next. */
+  /** Waiting work by tenant. The first tenant in the map is next. */
   const waiting = new Map<string, (() => void)[]>();
   let free = limit;
 

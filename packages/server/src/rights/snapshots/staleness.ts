@@ -1,20 +1,20 @@
 interface Staleness {
-  /** What was read, or is being read, is out of date. */
+  /** Marks the data that was read, or is being read, as out of date. */
   mark(): void;
   isStale(): boolean;
-  /** Stale, and no read that is under way has begun after the last mark. */
+  /** Whether the data is stale and no running read began after the last mark. */
   needsRead(): boolean;
-  /** Called before a read. The returned function is called after it. */
+  /** Call it before a read, and the returned function after the read. */
   begin(): (hasSucceeded: boolean) => void;
 }
 
 /**
- * Tracks whether data that was read is out of date, and whether a read that is under way will make it current. Stale
+ * Tracks whether data that was read is out of date, and whether a running read will make it current. The data is stale
  * until the first read.
  */
 export function createStaleness(): Staleness {
   let marks = 1;
-  /** The marks that the last read, and the read that is under way, come after. */
+  /** How many marks came before the last completed read (`read`), and before the last read that began (`begun`). */
   let read = 0;
   let begun = 0;
   return {

@@ -12,9 +12,9 @@ interface WaitingPolls {
 }
 
 /**
- * Limits how many polls wait at the same time. Each keeps a connection and checks the rights of its caller again, so
- * there is a limit for one credential; for all projects of one owner, who can create any number of keys; and for this
- * process, so that connections are left for everything else.
+ * Limits how many polls wait at the same time. Each keeps a connection and checks the rights of its caller again. So
+ * there is a limit per credential; per owner of projects, who can create any number of keys; and for this process, so
+ * that connections are left for everything else.
  */
 export function createWaitingPolls(limits: PollLimits): WaitingPolls {
   const counts = new Map<string, number>();

@@ -7,7 +7,7 @@ import type { UserFilter } from '../../access/policy-snapshots.ts';
 
 interface Watches {
   of(scope: SnapshotScope, filter: UserFilter): ProjectWatch;
-  /** Whether this watch exists already. A new one has to read all rows. */
+  /** Whether this watch already exists. A new one has to read all rows. */
   has(scope: SnapshotScope, filter: UserFilter): boolean;
   isStopped(): boolean;
   stop(): void;
@@ -25,12 +25,12 @@ const MAX_BYTES = 128 * 1024 * 1024;
 const MAX_READS = 2;
 const SESSION_PREFIX = 'session:';
 
-/** Creates the watches of all projects and user filters that were used in the last minute, in bounded memory. */
+/** Creates the watches of all projects and user filters that were used in the last minute, within a memory limit. */
 export function createWatches(
   options: Omit<WatchOptions, 'gate' | 'endedSessionsSettled'> & { readonly changes: Changes },
 ): Watches {
   const { database, changes } = options;
-  /** In the order of their last use. */
+  /** Ordered by last use. */
   const entries = new Map<string, Entry>();
   let isStopped = false;
 
@@ -50,7 +50,7 @@ export function createWatches(
     endedSessions.add(sessions.map((topic) => topic.slice(SESSION_PREFIX.length)));
   });
 
-  /** Removes unused watches, and beyond the memory limit frees the content of the least recently used ones. */
+  /** Removes unused watches and, beyond the memory limit, frees the content of the least recently used ones. */
   function tidy(now: number): void {
     let bytes = 0;
     for (const { watch } of entries.values()) bytes += watch.bytes;

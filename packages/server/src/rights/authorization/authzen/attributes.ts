@@ -11,8 +11,8 @@ const CONTEXT = '_context';
 /**
  * Creates a composer for the questions of one request. It composes the attributes that conditions read under `resource`
  * from an AuthZEN request (authzen §3): the properties and the id of the resource, the properties of the action, and
- * the context. It measures each of them once, because a hundred questions may share it, and refuses what is too long
- * before it copies anything.
+ * the context. It measures each of these objects only once, because a hundred questions may share it, and refuses
+ * objects that are too long before it copies anything.
  */
 export function createComposer(): (parts: Parts) => Record<string, unknown> {
   const lengths = new WeakMap<Attributes, number>();

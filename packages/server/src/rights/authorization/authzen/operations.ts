@@ -15,8 +15,8 @@ import { Evaluation, evaluation, Options, Subject, type Semantic } from './reque
 import { isOtherUser, loadSubjects } from './subjects.ts';
 
 /*
- * The evaluation endpoints of OpenID AuthZEN Authorization API 1.0: the decision of `isAuthorized` in the form that
- * other vendors' gateways send and read (authzen §3).
+ * The evaluation endpoints of OpenID AuthZEN Authorization API 1.0: the decisions of `isAuthorized` in the format of
+ * other vendors' gateways (authzen §3).
  */
 
 const common = {
@@ -91,7 +91,10 @@ type EvaluationContext = Pick<
   'scope' | 'rights' | 'services' | 'principal' | 'call' | 'read'
 >;
 
-/** @throws VALIDATION_ERROR, and FORBIDDEN about another user */
+/**
+ * Decides one question. @throws VALIDATION_ERROR, and FORBIDDEN if it is about another user whom the caller may not ask
+ * about
+ */
 async function decideOne(ctx: EvaluationContext, question: Evaluation): Promise<AuthzenDecision> {
   return (await createDecider(ctx, [question]))(question);
 }
@@ -142,7 +145,7 @@ async function decideMany(
       question instanceof DoorwardError ? errorOf(question) : await decide(question).catch(itemErrorOf);
     answers.push(answer);
     if (answer.decision === lastDecision[semantic]) break;
-    // The attributes of a hundred questions take long to compose, so other requests run in between.
+    // Composing the attributes of a hundred questions takes long, so other requests run in between.
     if (answers.length % QUESTIONS_PER_TICK === 0) await nextTick();
     else await ctx.call.work.pause();
   }
@@ -164,14 +167,17 @@ function parseQuestion({ defaults, item }: { defaults: Members; item: unknown })
   }
 }
 
-/** The answer to a question that fails on its own. @throws what concerns the whole request, such as a lost database */
+/**
+ * The result for a question that fails by itself. @throws errors that concern the whole request, such as a lost
+ * database
+ */
 function itemErrorOf(error: unknown): AuthzenDecision {
   if (error instanceof DoorwardError && (error.code === 'VALIDATION_ERROR' || error.code === 'FORBIDDEN'))
     return errorOf(error);
   throw error;
 }
 
-/** Whether a question may be about another user. Members that are not valid do not count. */
+/** Whether a question may be about another user. Invalid members are ignored. */
 function mayNeedOthers(
   {
     subject,

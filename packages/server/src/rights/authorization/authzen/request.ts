@@ -5,7 +5,7 @@ import { z } from 'zod';
  * clients of other services and of later versions are understood (authzen §5).
  */
 
-/** A JSON object. Its members are not copied: the attributes of one request may serve a hundred questions. */
+/** A JSON object. Its members are not copied, because the attributes of one request may serve a hundred questions. */
 const attributes = z
   .unknown()
   .check((payload) => {

@@ -25,7 +25,7 @@ const common = {
   codes: ['FORBIDDEN', 'INVALID_CURSOR'],
 } as const;
 
-/** A search counts as this many checks. */
+/** How many checks a search counts as. */
 const POINTS = 10;
 const limit = { class: 'check', key: () => '', points: () => POINTS } as const;
 

@@ -8,7 +8,7 @@ import type { Evaluation } from './request.ts';
 
 /*
  * The subject of a question (authzen §2): the token of the call, with its own restrictions, or another user of the
- * scope. Nothing is looked up for a caller who may not check others, so neither the response nor its time reveals who
+ * scope. Nothing is looked up for a caller who may not check others, so neither the response nor its timing reveals who
  * exists.
  */
 
@@ -16,7 +16,7 @@ type Subject = Pick<Evaluation['subject'], 'type' | 'id'>;
 
 const USER = 'user';
 
-/** Whether the subject is the token itself. */
+/** Whether the subject is the token of the call itself. */
 const isOwnSubject = ({ type, id }: Subject, principal: Principal): boolean =>
   principal.type === 'ApiKey'
     ? type === 'apiKey' && id.toLowerCase() === principal.credentialId
@@ -26,7 +26,7 @@ const isOwnSubject = ({ type, id }: Subject, principal: Principal): boolean =>
 export const isOtherUser = (subject: Subject, principal: Principal): boolean =>
   subject.type === USER && !isOwnSubject(subject, principal);
 
-/** The grants to decide with; null for a subject that does not exist or cannot act. */
+/** Returns the grants to decide with; null for a subject that does not exist or cannot act. */
 type GrantsOf = (subject: Subject) => Promise<Grants | null>;
 
 type SubjectContext = Pick<

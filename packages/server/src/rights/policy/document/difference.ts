@@ -11,7 +11,7 @@ export interface DocumentChange {
   readonly kind: DocumentKind;
   readonly key: string;
   readonly action: 'create' | 'update' | 'delete';
-  /** The members that differ; of a row that is created or deleted, all of them. */
+  /** The members that differ; for a created or deleted row, all members. */
   readonly fields: FieldChanges;
 }
 
@@ -19,7 +19,7 @@ export type FieldChanges = Readonly<Record<string, { readonly from: unknown; rea
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** What has to change to get from one document to the other, in the order in which it can be done. */
+/** The changes that turn one document into the other, in an order in which they can be made. */
 export function differenceOf(before: PolicyDocument, after: PolicyDocument): DocumentChange[] {
   const changed = documentKinds.flatMap((kind) => {
     const [old, wanted] = [rowsOf(before, kind), rowsOf(after, kind)];
@@ -42,7 +42,7 @@ export function differenceOf(before: PolicyDocument, after: PolicyDocument): Doc
   return [...changed, ...deleted];
 }
 
-/** A map, because a key may be the name of a member that every object has. */
+/** A map, because a key may equal the name of a member that every object has. */
 const rowsOf = (document: PolicyDocument, kind: DocumentKind): ReadonlyMap<string, Row> =>
   new Map(Object.entries(rowsIn(document, kind)));
 
@@ -57,10 +57,10 @@ export function fieldsThatDiffer(before: Row, after: Row): FieldChanges {
   );
 }
 
-/** Treats a null member as missing. */
+/** Whether two values differ. A null member counts as missing. */
 function differs(before: unknown, after: unknown): boolean {
   const [was, is] = [before ?? null, after ?? null];
   if (was === is) return false;
-  // A created or deleted row has only one side, so there is nothing to compare.
+  // A created or deleted row has only one side, so nothing can be compared.
   return was === null || is === null || canonicalJson(was) !== canonicalJson(is);
 }

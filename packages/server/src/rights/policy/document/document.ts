@@ -22,7 +22,7 @@ const names = (max: number) =>
     .default([])
     .transform((given) => [...new Set(given)].sort());
 
-/** The schema of a field of a noun, as `create` takes it. */
+/** The schema of a noun's field at create. */
 const fieldOf = <F extends Fields, N extends keyof Entity<F>['create']>({ create }: Entity<F>, name: N) =>
   create[name];
 
@@ -179,7 +179,7 @@ const tooMany = (max: number, value: unknown, path: PropertyKey[] = []) => {
   return { ...issue, params: { ...issue.params, max } };
 };
 
-/** Rows by key, `max` at most. */
+/** Rows by key; at most `max` rows. */
 const keyed = <S extends z.ZodType>(row: S, max: number, keys: z.ZodType<string, string> = key) =>
   z
     .record(keys, row)
@@ -194,8 +194,8 @@ const slugKey = z
   .regex(/^[a-z][a-z0-9-]*$/);
 
 /**
- * The policy document as callers send it. Its fields are those of the nouns, with the names of rows in place of ids, so
- * that each limit is declared once. Parsing gives each omitted member its default.
+ * The policy document as callers send it. Its fields are those of the nouns, with names of rows instead of ids, so that
+ * each limit is declared only once. Parsing fills in the defaults of omitted members.
  */
 export const Document = z
   .strictObject({
@@ -229,16 +229,17 @@ export const Document = z
   .meta({ description: 'What a project defines, as one document.' });
 type Parsed = z.output<typeof Document>;
 
-/** Former keys, by kind and key. */
+/** Former keys, by `formerKey`. */
 export type FormerKeys = ReadonlyMap<string, string>;
-/** The name under which `FormerKeys` has a row of this kind and key. */
+/** The entry in `FormerKeys` for a row of this kind and key. */
 export const formerKey = (kind: string, key: string): string => `${kind} ${key}`;
 
 const member = z.strictObject({ policy: Document });
 
 /**
- * Parses a policy document, and takes the former keys of its rows out of it.
- * @throws VALIDATION_ERROR, with paths that begin with `policy`
+ * Parses a policy document, and extracts the former keys of its rows.
+ *
+ * @throws VALIDATION_ERROR with paths that begin with `policy`
  */
 export function parseDocument(raw: unknown): { document: PolicyDocument; formerKeys: FormerKeys } {
   assertTexts(raw);
@@ -252,7 +253,7 @@ export function parseDocument(raw: unknown): { document: PolicyDocument; formerK
   return { document: complete(policy), formerKeys };
 }
 
-/** Drops `$schema` and `renamedFrom`, and fills in members that default to the key or its parts. */
+/** Drops `$schema` and `renamedFrom`, and fills in members that default to the key or a part of it. */
 function complete({ $schema: _, resources: given, ...policy }: Parsed): PolicyDocument {
   const mapped = <T, R>(rows: Record<string, T>, map: (row: T, name: string) => R): Record<string, R> =>
     Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, map(row, name)]));
@@ -269,7 +270,7 @@ function complete({ $schema: _, resources: given, ...policy }: Parsed): PolicyDo
     tags: mapped(policy.tags, ({ renamedFrom: _former, ...row }) => row),
     apps: mapped(policy.apps, ({ renamedFrom: _former, ...row }) => row),
     webhooks: mapped(policy.webhooks, ({ renamedFrom: _former, ...row }) => row),
-    // For zod, an optional member may be undefined; those of parsed JSON are left out.
+    // In zod's type an optional member may be undefined, but parsed JSON simply lacks it.
     tests: policy.tests as readonly PolicyTest[],
   };
 }

@@ -29,7 +29,7 @@ export function exportDocument(
   const kept: StoredRow[] = [];
   const warnings: ExportWarning[] = [];
   const leftOut = new Set<string>();
-  // Rows refer to rows of earlier kinds.
+  // Rows refer only to rows of earlier kinds.
   for (const kind of documentKinds) {
     const names = new Map<string, number>();
     for (const { name, policyKey } of state.rows[kind])
@@ -57,7 +57,7 @@ export function exportDocument(
 
 const lists = ['tags', 'permissions', 'groups'] as const;
 
-/** Ids of the rows that a row names. */
+/** Ids of the rows that a row refers to. */
 const references = ({ fields }: StoredRow): string[] =>
   [...lists, 'resource', 'signUpRole'].flatMap((member) => (fields[member] ?? []) as string | string[]);
 

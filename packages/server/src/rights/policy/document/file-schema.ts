@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { jsonSchemaOptions } from '../../../kernel/input/values.ts';
 import { Document } from './document.ts';
 
-/** The document as a file: the command line reads `include` and joins the files. */
+/** The JSON Schema of a document as a file. The command line reads `include` and joins the files. */
 export function policyFileSchema(): Record<string, unknown> {
   const file = Document.safeExtend({
     include: z

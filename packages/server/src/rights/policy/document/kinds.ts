@@ -8,7 +8,7 @@ import { Role } from '../../../schema/rights/role.ts';
 import { Tag } from '../../../schema/rights/tag.ts';
 import { WebhookSubscription } from '../../../schema/webhooks/webhook-subscription.ts';
 
-/** The noun of each kind of rows: its operations, its permissions, and the table that stores it. */
+/** The noun of each kind of rows, with its operations, permissions and table. */
 export const entityOf: Readonly<Record<DocumentKind, AnyEntity>> = {
   tags: Tag,
   resources: Resource,

@@ -5,11 +5,11 @@ import { differenceOf, fieldsThatDiffer, type DocumentChange } from './differenc
 import { formerKey, type FormerKeys } from './document.ts';
 import { documentOf, labelsOf, type State, type StoredRow } from './state.ts';
 
-/** What a document changes in the rows of a project. */
+/** The changes that a document makes to the rows of a project. */
 export interface Comparison {
-  /** In the order of their application. */
+  /** In the order in which they are applied. */
   readonly changes: readonly Change[];
-  /** The rows that the document manages now or will manage, in the form and under the keys of the document. */
+  /** The rows that the document manages before and after, in document form and under the document's keys. */
   readonly before: PolicyDocument;
   readonly after: PolicyDocument;
   /** `before` and `after` with the rows that no document manages, under names that differ from every key. */
@@ -21,9 +21,9 @@ export interface Comparison {
 export interface Change {
   readonly kind: DocumentKind;
   readonly key: string;
-  /** Its key in the compared documents; differs from `key` for a deleted row whose key a new row takes. */
+  /** Its key in the compared documents. Differs from `key` for a deleted row whose key a new row takes. */
   readonly label: string;
-  /** adopt: a row that no document managed, with exactly this name. rename: the row with the former key. */
+  /** adopt: a row with exactly this name that no document managed. rename: the row with the former key. */
   readonly action: 'create' | 'adopt' | 'update' | 'rename' | 'delete';
   /** Null for a row that does not exist yet. */
   readonly id: string | null;

@@ -34,7 +34,7 @@ export function assertConsistent(document: PolicyDocument, builtIns: BuiltIns): 
   assertConditions(document);
 }
 
-/** @throws INVALID_CONDITION with the problems of all conditions, 20 at most */
+/** Checks all conditions. @throws INVALID_CONDITION with the problems of all conditions, 20 at most */
 function assertConditions({ permissions }: PolicyDocument): void {
   const details: Detail[] = [];
   let fix: string | undefined;

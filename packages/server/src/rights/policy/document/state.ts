@@ -13,23 +13,23 @@ import { canonicalJson } from '../../../kernel/output/canonical-json.ts';
 import type { Executor } from '../../../kernel/scoped-db.ts';
 import { entityOf } from './kinds.ts';
 
-/** The rows of a project that a policy document can name, as they are now. */
+/** The current rows of a project that a policy document can name. */
 export interface State {
   readonly rows: Readonly<Record<DocumentKind, readonly StoredRow[]>>;
-  /** Differs after every change of one of the rows, whether by a document or by hand. */
+  /** Changes with every change of one of the rows, by a document or by hand. */
   readonly version: string;
 }
 
 export interface StoredRow {
   readonly kind: DocumentKind;
   readonly id: string;
-  /** The slug of a resource, else the name. */
+  /** The slug of a resource; the name of any other row. */
   readonly name: string;
   /** The key in the document that manages the row; null if none does. */
   readonly policyKey: string | null;
   readonly policyHold: PolicyHold;
   readonly changedAt: string;
-  /** As in a document, but with ids in place of keys. */
+  /** The fields as in a document, but with ids instead of keys. */
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
@@ -63,7 +63,7 @@ const nameableOf: Readonly<Partial<Record<DocumentKind, SQL>>> = {
   webhooks: sql`name is not null`,
 };
 
-/** Lists of keys in a document, by the tables that store them. */
+/** Lists of keys in a document, with the tables and columns that store them. */
 const linksOf = {
   resources: { tags: ['resource_tags', 'resource_id', 'tag_id'] },
   permissions: { tags: ['permission_tags', 'permission_id', 'tag_id'] },
@@ -90,7 +90,7 @@ export async function loadState(tx: Executor, projectId: string, builtIns: Built
     );
     rows[kind] = stored.map((row) => ({ ...row, kind }));
   }
-  // Links to deleted rows are still stored, and have no effect.
+  // Links to deleted rows are still stored, but have no effect.
   const live = new Set([
     ...documentKinds.flatMap((kind) => rows[kind].map(({ id }) => id)),
     ...[...builtIns.permissions, ...builtIns.groups].map(({ id }) => id),
@@ -159,7 +159,7 @@ export function labelsOf(
   return (id) => labels.get(id) ?? id;
 }
 
-/** The rows as a document, each under the label of its id. */
+/** The rows as a document, each under its label. */
 export function documentOf(
   rows: readonly StoredRow[],
   labels: Labels,

@@ -4,13 +4,17 @@ import { dotted } from '../../../kernel/input/validate.ts';
 
 const MAX_DETAILS = 20;
 
-/** A secret, which a document must not have, or a variable that the command line did not fill in. */
+/**
+ * `secret` matches secrets, which a document must not contain; `unfilled` matches variables that the command line did
+ * not replace.
+ */
 const secret = /dwk_|whsec_|dwr_|-----BEGIN [A-Z ]*PRIVATE KEY-----/;
 const unfilled = /\$\{[A-Za-z_][A-Za-z0-9_]*\}/;
 
 /**
- * Checks the texts of a document as it was sent, before `$${` is read as `${`.
- * @throws VALIDATION_ERROR for secrets, and variables that are not filled in
+ * Checks the texts of a document as it was sent, before `$${` becomes `${`.
+ *
+ * @throws VALIDATION_ERROR for secrets and unreplaced variables
  */
 export function assertTexts(policy: unknown): void {
   const details: Detail[] = [];
@@ -22,7 +26,7 @@ export function assertTexts(policy: unknown): void {
   throw fail('VALIDATION_ERROR', { details, ...(fix === undefined ? {} : { fix }) });
 }
 
-/** `path` is the position of the value. Few texts are faults, so it is copied only for those. */
+/** Collects faults. `path` is the position of the value; it is copied only for faults, which are few. */
 function collectFaults(value: unknown, path: string[], details: Detail[]): void {
   if (typeof value === 'string') {
     if (secret.test(value)) details.push({ path: dotted(path), code: 'not_allowed' });

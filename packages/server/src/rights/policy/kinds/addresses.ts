@@ -11,8 +11,8 @@ import { entityOf } from '../document/kinds.ts';
 import type { Comparison } from '../document/match.ts';
 
 /*
- * Addresses in a document that the service will call. The check queries name servers that the caller has chosen, so it
- * runs before the transaction.
+ * Addresses in a document that the service will call. Checking them queries name servers that the caller has chosen, so
+ * it happens before the transaction.
  */
 
 interface AddressContext {
@@ -29,14 +29,14 @@ interface Address {
 }
 type AddressedKind = keyof typeof addressIn;
 
-/** The member that is an address, by kind. */
+/** The member with the address, by kind. */
 const addressIn = { webhooks: 'url', apps: 'backchannelLogoutUri' } as const;
 const kinds = Object.keys(addressIn) as AddressedKind[];
 const isAddressed = (kind: string): kind is AddressedKind => kind in addressIn;
 
 const MAX_DETAILS = 20;
 
-/** Whether a document that is not validated yet may name an address. */
+/** Whether a document that is not validated yet may contain an address. */
 export const mayNameAddresses = (policy: Readonly<Record<string, unknown>> | undefined): boolean =>
   kinds.some((kind) => Object.keys(policy?.[kind] ?? {}).length > 0);
 
@@ -106,7 +106,8 @@ async function assertAllowed(
 
 /**
  * Asserts that every address that a change sets is allowed.
- * @throws CONFLICT if the rows have changed since the addresses were checked, so that another one would be set
+ *
+ * @throws CONFLICT if the rows have changed since the addresses were checked, so that an unchecked one would be set
  */
 export function assertChecked({ changes }: Comparison, allowed: ReadonlySet<string>): void {
   const unchecked = changes.flatMap(({ kind, key, action, fields }): Detail[] => {

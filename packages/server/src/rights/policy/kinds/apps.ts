@@ -101,7 +101,7 @@ export async function lockSignUpRoles(
     });
 }
 
-/** Gives new confidential apps their secrets. */
+/** Creates secrets for new confidential apps. */
 export async function secretsOfApps(
   { tx, scope, services }: AppContext,
   { after }: Comparison,

@@ -10,13 +10,14 @@ import { isPlainObject } from '@doorward/decision/conditions-parse';
 export type AttributeTree = ReadonlyMap<string, AttributeTree | true>;
 type MutableTree = Map<string, MutableTree | true>;
 
-/** `paths`: the attribute paths of conditions, of all roots. */
+/** Builds the tree. `paths`: the attribute paths of conditions, with any root. */
 export function attributeTree(
   paths: Iterable<string>,
   root: 'user' | 'role' | 'group' | 'organization',
 ): AttributeTree {
   const tree: MutableTree = new Map();
-  // Sorted, so that equal conditions give members in equal order; a path comes before those that continue it.
+  // Sorted, so that equal conditions give members in the same order, and a path comes before longer paths that begin
+  // with it.
   for (const path of [...paths].sort()) {
     const [first, ...segments] = path.split('.');
     if (first === root) add(tree, segments);

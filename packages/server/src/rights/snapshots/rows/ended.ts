@@ -16,8 +16,8 @@ interface EndedRow {
 }
 
 /**
- * Reads the sessions and keys of a project that ended while their tokens may be unexpired, and its revoked signing keys
- * (packages §8.2). The period begins at a whole minute, so that all processes list the same.
+ * Reads the sessions and keys of a project that have ended although tokens of theirs may not have expired, and its
+ * revoked signing keys (packages §8.2). The period begins at a whole minute, so that all processes list the same.
  */
 export async function readEnded(
   tx: Executor,
@@ -27,7 +27,7 @@ export async function readEnded(
   const since = Math.floor((now - tokenMs - MARGIN_MS) / MINUTE_MS) * MINUTE_MS;
   const from = sql`${new Date(since).toISOString()}::timestamptz`;
   const msOf = (column: string) => sql.raw(`(extract(epoch from ${column}) * 1000)::float8`);
-  // This reads sessions by the index on `ended_at`: a project may have millions, but few end in these minutes.
+  // Reads sessions by the index on `ended_at`, because a project may have millions, but few end in these minutes.
   const rows = await rowsOf<EndedRow>(
     tx,
     sql`

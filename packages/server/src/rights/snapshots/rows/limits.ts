@@ -1,8 +1,8 @@
 import { fail, type DoorwardError } from '../../../errors.ts';
 
-/** The bounds of a snapshot (packages §8.1). */
+/** The limits of a snapshot (packages §8.1). */
 export const MAX_USERS = 50_000;
-/** Base64 makes the signed document a third longer; it must still be within the limit of every answer. */
+/** Base64 makes the signed document a third longer, and it must still be within the limit of every response. */
 const MAX_JSON_BYTES = 6 * 1024 * 1024 - 8192;
 
 export const tooLarge = (limit: string): DoorwardError =>
@@ -11,7 +11,7 @@ export const tooLarge = (limit: string): DoorwardError =>
     fix: 'Narrow users: name up to 100 users, or send users=none and ask the service about users.',
   });
 
-/** Adds up the JSON of rows while they are read, so that the read stops as soon as a snapshot is too large. */
+/** Adds up the JSON length of rows while they are read, so that the read stops as soon as a snapshot is too large. */
 export interface JsonSize {
   readonly bytes: number;
   /** @throws SNAPSHOT_TOO_LARGE */

@@ -21,9 +21,7 @@ import type { SnapshotScope } from './snapshot-scope.ts';
 import type { UserFilter } from '../../../access/policy-snapshots.ts';
 import { countRelatedUsers, readAttributes, readRelatedUsers, type RelatedUser } from './user-rows.ts';
 
-/**
- * All rows of a snapshot, as one transaction saw them, with what is needed to see whether they are still current.
- */
+/** All rows of a snapshot, as one transaction saw them, with the data for checking whether they are still current. */
 export interface ReadContent {
   readonly rows: SnapshotRows;
   /**
@@ -33,11 +31,11 @@ export interface ReadContent {
   readonly organization: Readonly<Record<string, unknown>> | undefined;
   /** The rows contain every transaction with a lower number. */
   readonly below: number;
-  /** The sum of the policy versions of project and owner. It grows with each change, so it never falls. */
+  /** The sum of the policy versions of project and owner. Each change increases it, so it never decreases. */
   readonly sequence: number;
-  /** Users, keys and apps whose changes may change the rows. */
+  /** Ids of users, keys and apps whose changes may change the rows. */
   readonly watchedIds: ReadonlySet<string>;
-  /** When the rows, or the ended credentials, change by time alone, in milliseconds; null: never. */
+  /** When the rows, or the ended credentials, change by time alone, in milliseconds; null for never. */
   readonly rowsChangeAt: number | null;
   readonly endedChangesAt: number | null;
 }
@@ -45,7 +43,7 @@ export interface ReadContent {
 export interface ReadOptions {
   readonly scope: SnapshotScope;
   readonly filter: UserFilter;
-  /** Milliseconds. */
+  /** Milliseconds since 1970. */
   readonly now: number;
   readonly tokenMs: number;
 }
@@ -54,7 +52,7 @@ interface Facts {
   readonly below: number;
   readonly sequence: number;
   readonly ownerUserId: string | null;
-  /** From this time on, apps and keys are refused, because the owner of the account has not verified an address. */
+  /** From this time on apps and keys are refused, because the owner of the account has not verified an address. */
   readonly overdueFrom: number | null;
   /** The owning organization as conditions read it; null if an account owns the project. */
   readonly organization: Readonly<Record<string, unknown>> | null;
@@ -160,7 +158,7 @@ function earliest(times: readonly (number | null)[]): number | null {
 
 const ROWS_PER_TICK = 2000;
 
-/** Passes the rows as JSON to `take`, a part at a time. @throws SNAPSHOT_TOO_LARGE */
+/** Passes the rows as JSON to `take`, in parts. @throws SNAPSHOT_TOO_LARGE */
 export async function serializeRows(
   rows: Omit<SnapshotRows, 'ended'>,
   size: JsonSize,

@@ -18,7 +18,7 @@ interface RoleRows extends Pick<SnapshotRows, 'roles' | 'groups' | 'permissions'
 }
 
 const ROWS = 1000;
-/** As `MAX_BYTES` in role-paths.ts. */
+/** The same limit as `MAX_BYTES` in role-paths.ts. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
 interface PathRow {
@@ -46,7 +46,8 @@ interface SourceRow {
 /**
  * Reads the rows on the paths role → group → permission → resource that grant something in a project (`loadRolePaths`
  * in `access/grants/role-paths.ts`). That function limits the paths of one subject. Here all roles together must be
- * within these limits, so that the service ignores no path that a snapshot contains.
+ * within the same limits, so that the service uses every path that a snapshot contains.
+ *
  * @throws SNAPSHOT_TOO_LARGE
  */
 export async function readRoleRows(tx: Executor, roleIds: readonly string[]): Promise<RoleRows> {
@@ -104,7 +105,7 @@ async function readPaths(tx: Executor, roleIds: readonly string[]): Promise<Path
   return paths;
 }
 
-/** @throws SNAPSHOT_TOO_LARGE if all roles together exceed the limit of bytes for one subject */
+/** Asserts that all roles together are within the byte limit of one subject. @throws SNAPSHOT_TOO_LARGE */
 async function assertBytes(tx: Executor, paths: readonly PathRow[]): Promise<void> {
   const bytesOf = (table: string, column: string, ids: readonly string[]): SQL => sql`
     (select coalesce(sum(octet_length(x.${sql.raw(column)}::text)), 0) from ${sql.raw(table)} x
@@ -118,7 +119,7 @@ async function assertBytes(tx: Executor, paths: readonly PathRow[]): Promise<voi
   if (Number(row?.bytes) > MAX_BYTES) throw tooLarge('more than 8 MiB of conditions and metadata');
 }
 
-/** The permissions that have effect in a project (authorization §3). */
+/** Reads the permissions that have effect in a project (authorization §3). */
 async function readPermissions(tx: Executor, ids: readonly string[]): Promise<PermissionRow[]> {
   const permissions: PermissionRow[] = [];
   for (const batch of batches(ids)) {
@@ -135,7 +136,7 @@ async function readPermissions(tx: Executor, ids: readonly string[]): Promise<Pe
   return permissions;
 }
 
-/** Roles or groups, each with the part of its metadata that the conditions on its paths read, if there is any. */
+/** Reads roles or groups, each with the part of its metadata that conditions on its paths read, if any. */
 async function readSources(
   tx: Executor,
   kind: 'role' | 'group',

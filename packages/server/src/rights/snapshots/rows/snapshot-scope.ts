@@ -2,13 +2,13 @@ import type { SnapshotClaims } from '@doorward/decision/snapshot-claims';
 import { scopeAttributes } from '../../../access/grants/grants.ts';
 import type { ResolvedScope } from '../../../kernel/scope.ts';
 
-/** The project of a snapshot. Either an account or an organization owns it. */
+/** The project of a snapshot. It is owned either by an account or by an organization. */
 export interface SnapshotScope {
   readonly projectId: string;
   readonly ownerId: string;
   readonly accountId: string | null;
   readonly organizationId: string | null;
-  /** The attributes of the scope that conditions read. */
+  /** The attributes of the scope that conditions can read. */
   readonly attributes: SnapshotClaims['scope'];
 }
 

@@ -15,7 +15,7 @@ import type { UserFilter } from '../../../access/policy-snapshots.ts';
  */
 export interface RelatedUser {
   readonly id: string;
-  /** Only active users hold rights; the others are watched, because they may become active. */
+  /** Only active users hold rights. Inactive users are watched, because they may become active. */
   readonly active: boolean;
   /** The user's roles in the project, its organization and its account; sorted. */
   readonly roleIds: readonly string[];
@@ -76,7 +76,7 @@ const relatedUser = ({ id, active, ownsAccount, memberRoleId, projectRoleIds }: 
   return { id, active, roleIds: [...new Set(roleIds)].sort() };
 };
 
-/** The next users after an id. Each branch of the union reads no more rows than the whole answer has. */
+/** Reads the next users after an id. Each branch of the union reads no more rows than the whole result has. */
 function readPart(
   tx: Executor,
   { projectId, organizationId, accountId }: SnapshotScope,
