@@ -10,7 +10,7 @@ interface FormatDefinition {
 
 const columns = Object.keys(AuditLogEntry.schema.shape);
 
-/** Text that a spreadsheet would run as a formula. */
+/** Matches text that a spreadsheet would run as a formula. */
 const formulaStart = /^[=+\-@\t\r]/;
 
 /**
@@ -27,7 +27,7 @@ export function csvCell(value: unknown): string {
 
 const csvRecord = (cells: readonly unknown[]): string => `${cells.map(csvCell).join(',')}\r\n`;
 
-/** The formats of an export. Only ndjson can be verified: each line is an entry exactly as `auditLogs` answers it. */
+/** The formats of an export. Only ndjson can be verified: each line is an entry exactly as `auditLogs` returns it. */
 export const formats = {
   ndjson: {
     mediaType: 'application/x-ndjson; charset=utf-8',

@@ -20,7 +20,7 @@ import { formats, type Format } from './export-format.ts';
  */
 const WINDOW = 500;
 
-/** Which entries to export, and how. */
+/** Which entries to export, and in which format. */
 interface ExportRequest {
   readonly scope: ResolvedScope;
   readonly includeProjects: boolean;
@@ -35,7 +35,7 @@ interface ExportRequest {
   readonly requestId: string;
 }
 
-/** What every export declares; `access`, `tenants` and the route differ. */
+/** What all export operations declare in the same way; `access`, `tenants` and the route differ. */
 export const exportOperation = {
   only: 'rest',
   bare: ['application/x-ndjson', 'text/csv'],
@@ -69,7 +69,10 @@ export function exportEntries(
 
 type Read = Context['read'];
 
-/** An attachment that streams the entries. Projects come first, so that the file ends with the export's own entry. */
+/**
+ * Returns an attachment that streams the entries. Those of projects come first, so that the file ends with the export's
+ * own entry.
+ */
 export function exportReply(read: Read, request: ExportRequest): BareReply {
   const { format, scope } = request;
   const name = `audit-${scope.tenant}-${scope.id.replaceAll(':', '-')}.${format}`;
@@ -101,7 +104,7 @@ async function* fileChunks(read: Read, request: ExportRequest): AsyncGenerator<s
   }
 }
 
-/** The chains to read, each with the last sequence number to read. */
+/** Returns the chains to read, each with the last sequence number to read. */
 async function loadChains(db: Executor, { scope, includeProjects, operation, requestId }: ExportRequest) {
   const [ownChain] = await db
     .select({ id: auditLog.tenantId, last: auditLog.sequence })
@@ -125,7 +128,7 @@ async function loadChains(db: Executor, { scope, includeProjects, operation, req
   return [...projects, ownChain];
 }
 
-/** The sequence number before the oldest retained entry; events/audit/retention.ts removes older ones. */
+/** Returns the sequence number before the oldest retained entry; events/audit/retention.ts removes older ones. */
 async function lastRemovedSequence(db: Executor, id: string): Promise<number> {
   const [first] = await db
     .select({ sequence: auditLog.sequence })

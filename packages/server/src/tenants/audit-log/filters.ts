@@ -7,7 +7,7 @@ import type { ResolvedScope } from '../../kernel/scope.ts';
 import { isoInput, uuid } from '../../kernel/input/values.ts';
 import { paging } from '../../kernel/input/inputs.ts';
 
-/** The list parameters, which the lists of a scope and of the installation share. */
+/** The paging parameters of audit entries. The lists of a scope and of the installation share them. */
 export const auditPaging = paging(AuditLogEntry);
 
 /** Filters of audit entries (events §7), shared by the list and the export. */

@@ -9,7 +9,7 @@ import { rolesToAssign, type MembershipRun, type RoleRef } from '../../members/r
 import { organizationDomains } from '../../schema/tenants/organization-domain.ts';
 import { organizationConnections } from '../../schema/tenants/organization-connection.ts';
 
-/* Checks of a connection's references, and of the number of connections. */
+/* Checks the references of a connection and the number of connections. */
 
 const MAX_CONNECTIONS = 5;
 

@@ -110,7 +110,7 @@ export const updateOrganizationConnection = mutation({
       ...sealedSecret,
       provedAt,
     });
-    // Whom the organization lets in is part of its scope, which is cached.
+    // The cached scope of the organization contains which sign-ins it accepts.
     ctx.invalidate(`node:${scope.nodeId}`);
     if (after.enforced && (!before.enforced || patch.domainIds)) await endUnboundSessions(ctx, scope.nodeId);
     return row;
@@ -178,7 +178,7 @@ export const testOrganizationConnection = mutation({
   input: { scope: Scope, id: uuid },
   output: ConnectionTest,
   target: OrganizationConnection,
-  // The caller has chosen the server, and it may be slow on purpose.
+  // The caller chose the provider's server, which may respond slowly on purpose.
   waits: true,
   limit: {
     class: 'auth',

@@ -6,7 +6,10 @@ const TIMEOUT_MS = 5000;
 const MAX_RECORDS = 200;
 const absent = new Set(['ENOTFOUND', 'ENODATA']);
 
-/** Asks the given name servers, or those of the system. A query ends after five seconds, whatever the servers do. */
+/**
+ * Creates a resolver that queries the given name servers, or those of the system if none are given. A query ends after
+ * five seconds, whatever the servers do.
+ */
 export function createDnsResolver({ resolvers }: { readonly resolvers: readonly string[] }): DnsResolver {
   return {
     async texts(name) {

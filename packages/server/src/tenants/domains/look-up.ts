@@ -1,6 +1,6 @@
 import type { DnsResolver } from '../../kernel/ports.ts';
 
-/** `unknown`: no name server answered. */
+/** Result of a lookup; `unknown` means that no name server responded. */
 export type RecordState = 'present' | 'absent' | 'unknown';
 
 /** Whether the record of a domain is published. Never rejects. */

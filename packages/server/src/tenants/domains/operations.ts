@@ -64,7 +64,7 @@ export const verifyOrganizationDomain = mutation({
   target: OrganizationDomain,
   codes: ['INVALID_STATE', 'CONFLICT'],
   emits: 'organization_domain.verified',
-  // Each call asks name servers that the caller has chosen, and that may be slow on purpose.
+  // Each call queries name servers that the caller chose and that may respond slowly on purpose.
   waits: true,
   limit: {
     class: 'auth',

@@ -13,7 +13,9 @@ const HOUR_MS = 3_600_000;
 export const RECHECK_MS = 24 * HOUR_MS;
 /** How long a record may be missing, for example while the organization moves to other name servers. */
 const GRACE_MS = 72 * HOUR_MS;
-/** Domains of one run, and how many are looked up at the same time; the next run continues. */
+/**
+ * Maximum number of domains in one run, and how many of them are looked up at the same time. The next run continues.
+ */
 const BATCH = 500;
 const CONCURRENCY = 10;
 
@@ -29,7 +31,7 @@ const columns = { ...getTableColumns(domains), record: OrganizationDomain.comput
  * changes and the check is repeated after an hour, and after two days of silence once a day: an outage of name
  * servers takes away no domain.
  *
- * Never rejects: it logs what fails, and a later run tries again.
+ * Never rejects: it logs failures, and a later run tries again.
  *
  * @returns how many domains lapsed or were verified again
  */

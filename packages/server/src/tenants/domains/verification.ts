@@ -38,7 +38,7 @@ export async function assertWithinLimit({ tx, db }: Pick<DomainRun, 'tx' | 'db'>
 /**
  * Stores what the name servers answered about the record of this domain. They were queried before the transaction.
  * @returns the domain, and whether this call verified it
- * @throws NOT_FOUND, INVALID_STATE without the record, CONFLICT when another organization has verified the domain
+ * @throws NOT_FOUND, INVALID_STATE without the record, CONFLICT if another organization has verified the domain
  */
 export async function verify(
   { db, services }: DomainRun,
@@ -69,7 +69,10 @@ const fixOf = (
     ? `Publish a TXT record with the name ${name} and the text ${value}. A new record may take an hour to be seen everywhere.`
     : `The name servers of ${name} did not answer: check them, and try again.`;
 
-/** The unique index decides which of two organizations that verify at the same time has the domain. */
+/**
+ * Translates a violation of the unique index, which decides which of two concurrently verifying organizations gets the
+ * domain.
+ */
 function heldByAnother(error: unknown): never {
   if (takenField(error) !== 'verified') throw error;
   throw fail('CONFLICT', {

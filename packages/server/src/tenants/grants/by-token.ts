@@ -100,7 +100,7 @@ export const answerOffer = (
       .from(projectGrants)
       .where(eq(projectGrants.id, offer.id))
       .for('update');
-    // Another answer or a new link may have come while this call waited for the lock.
+    // The offer may have been accepted, declined or mailed again while this call waited for the lock.
     const current = await findByToken(tx, services, token);
     if (current?.status !== 'pending') throw invalidToken();
     const place = await placeOf(tx, offer.projectId);
@@ -119,7 +119,7 @@ export const answerOffer = (
     const grant = await readGrant(tx, { scope, now }, offer.id);
     const event = answer === 'active' ? 'project_grant.accepted' : 'project_grant.declined';
     const changes = { status: { from: 'pending', to: answer } };
-    // The log of a customer that declines names its own decision; the owner does not learn which organization it was.
+    // An organization that declines sees its own name in its log; the owner does not learn which organization declined.
     const forBoth = answer === 'active' ? grant : { ...grant, organizationId };
     const [own, others] = recordingsOf(scope, place.project, forBoth, { event, changes });
     if (own) ctx.record(own);

@@ -7,7 +7,7 @@ import { projectUserRoles } from '../../schema/rights/membership.ts';
 import { ApiKey, apiKeys, apiKeySecrets, statusSql } from '../../schema/machines/api-key.ts';
 import type { GrantRow } from './store.ts';
 
-/** Why a key of a slice was revoked: the owner of the project took its role out of the grant. */
+/** Why keys of a slice are revoked here: the owner of the project removed their role from the grant. */
 const REASON = 'roleRemovedFromGrant';
 
 /**

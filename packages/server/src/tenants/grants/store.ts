@@ -47,7 +47,7 @@ export const withCounts = <R extends { readonly id: string }>(
     return grants.map((grant) => ({ ...grant, ...(byId.get(grant.id) as Counts) }));
   });
 
-/** The grant of the project, locked until the commit. @throws NOT_FOUND */
+/** Returns the grant of the project, locked until the commit. @throws NOT_FOUND */
 export async function lockGrant(tx: Executor, at: ReadContext, id: string): Promise<GrantRow> {
   const [locked] = await tx
     .select({ id: projectGrants.id })
@@ -58,7 +58,7 @@ export async function lockGrant(tx: Executor, at: ReadContext, id: string): Prom
   return readGrant(tx, at, id);
 }
 
-/** Any grant, for code that has checked who may read it. @throws NOT_FOUND */
+/** Returns a grant of any scope, for callers that have checked who may read it. @throws NOT_FOUND */
 export async function readGrant(tx: Executor, at: ReadContext, id: string): Promise<GrantRow> {
   const [row] = await tx
     .select(selectionOf(ProjectGrant, at))
@@ -139,10 +139,10 @@ export async function assertCanHold(
     throw refuse('limit', `An organization has at most ${MAX_PER_ORGANIZATION} grants.`);
 }
 
-/** Creates the node of an accepted grant. Call it without row-level security. */
+/** Creates the tenant node (the slice) of an accepted grant. Call it outside row-level security. */
 export const openSlice = (tx: Executor, grantId: string, projectId: string): Promise<void> =>
   createNode(tx, { id: grantId, kind: 'grant', parentId: projectId });
 
-/** Ends the slice for good with everything in it; a new grant begins empty. Returns the topics to invalidate. */
+/** Deletes the slice with everything in it for good; a new grant begins empty. Returns the topics to invalidate. */
 export const closeSlice = async (tx: Executor, grantId: string): Promise<string[]> =>
   (await deleteNode(tx, grantId)).topics;

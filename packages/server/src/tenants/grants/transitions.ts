@@ -38,7 +38,7 @@ import {
 
 /*
  * Changes that the owner of a project makes to a grant. Each change locks the row of the grant first, so the second of
- * two concurrent ones reads the state that the first has set.
+ * two concurrent changes reads the state that the first one set.
  */
 
 type GrantingRun = Run &
@@ -63,7 +63,7 @@ interface NewGrant extends Fields {
 
 const at = ({ scope, services }: GrantingRun) => ({ scope, now: services.clock.now() });
 
-/** Creates a grant, active or as a mailed offer. @throws VALIDATION_ERROR, NOT_FOUND, PRIVILEGE_ESCALATION, CONFLICT */
+/** Creates an active grant, or mails an offer. @throws VALIDATION_ERROR, NOT_FOUND, PRIVILEGE_ESCALATION, CONFLICT */
 export async function create(ctx: GrantingRun, input: NewGrant): Promise<GrantRow> {
   const { tx, db, scope, services } = ctx;
   const { email, organizationId } = input;
@@ -110,7 +110,7 @@ export async function create(ctx: GrantingRun, input: NewGrant): Promise<GrantRo
   return grant;
 }
 
-/** Changes a grant, and its slice with it. @throws NOT_FOUND, PRIVILEGE_ESCALATION, INVALID_STATE */
+/** Changes a grant, and the roles in its slice. @throws NOT_FOUND, PRIVILEGE_ESCALATION, INVALID_STATE */
 export async function update(
   ctx: GrantingRun,
   { id, ...input }: { readonly id: string } & { readonly [K in keyof Fields]?: Fields[K] | undefined },
@@ -125,7 +125,7 @@ export async function update(
   const added = roleIds.filter((roleId) => !before.roleIds.includes(roleId));
   const removed = before.roleIds.filter((roleId) => !roleIds.includes(roleId));
   await assertGrantable(ctx, added);
-  // Conditions read the metadata, so a change of it may give the customer all that the roles contain.
+  // Conditions read the metadata, so changing it may give the customer everything that the roles contain.
   if (columns.metadata && !isDeepStrictEqual(columns.metadata, before.metadata))
     await assertCanGrant(tx, ctx.scope, ctx.rights, { roleIds });
   const wanted = { ...columns, roleIds };
@@ -164,7 +164,7 @@ export async function update(
   return grant;
 }
 
-/** Mails a new link, which replaces the earlier one, for another seven days. @throws NOT_FOUND, INVALID_STATE */
+/** Mails a new link, valid for seven days, in place of the earlier one. @throws NOT_FOUND, INVALID_STATE */
 export async function resend(ctx: GrantingRun, id: string): Promise<GrantRow> {
   const { email } = await lockInState(ctx, id, ['pending']);
   const expiresAt = newOfferEnd(ctx.services);
@@ -198,7 +198,7 @@ export async function setStatus(
   return grant;
 }
 
-/** Ends the grant for good, with everything in its slice. @throws NOT_FOUND, INVALID_STATE */
+/** Ends the grant for good and deletes its slice with everything in it. @throws NOT_FOUND, INVALID_STATE */
 export async function revoke(ctx: GrantingRun, id: string, reason?: string): Promise<GrantRow> {
   const { tx, services } = ctx;
   const before = await lockInState(ctx, id, ['pending', 'active', 'suspended']);

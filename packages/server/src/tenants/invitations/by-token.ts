@@ -43,8 +43,8 @@ import { joinGrantedProjects } from './invited-grants.ts';
 import { lockInvitation, type InvitationRow } from './transitions.ts';
 
 /**
- * An invitation for the holder of the mailed token, who can read and accept it. The token of an accepted or expired
- * invitation stays valid for reading, so that its holder learns the status; a revoked or replaced token is unknown.
+ * An invitation as the holder of the mailed token can read and accept it. The token of an accepted or expired
+ * invitation can still be used to read its status; a revoked or replaced token is unknown.
  */
 export const PublicInvitation = z
   .object({
@@ -80,7 +80,7 @@ export const AcceptedInvitation = z
 
 const isToken = (token: string) => eq(invitationTokens.hash, hashOneTimeToken(token));
 
-/** @throws NOT_FOUND, also when the organization was deleted */
+/** @throws NOT_FOUND, also if the organization was deleted */
 async function findByToken(db: Executor, services: Services, token: string) {
   const [row] = await db
     .select({
@@ -104,7 +104,7 @@ async function findByToken(db: Executor, services: Services, token: string) {
   return { ...row, scope };
 }
 
-/** The invitation of this token. @throws NOT_FOUND */
+/** Returns the invitation of this token. @throws NOT_FOUND */
 export async function readByToken(
   db: Executor,
   services: Services,
@@ -114,7 +114,7 @@ export async function readByToken(
   return { ...invitation, registered: (await findAddressOwner(db, invitation.email)) !== undefined };
 }
 
-/** @throws NOT_FOUND when it was revoked, INVALID_TOKEN when it expired, INVALID_STATE when it was accepted */
+/** @throws NOT_FOUND if the invitation was revoked, INVALID_TOKEN if it expired, INVALID_STATE if it was accepted */
 function assertPending(state: InvitationRow['status']): void {
   if (state === 'revoked') throw fail('NOT_FOUND');
   if (state === 'expired')
@@ -128,8 +128,8 @@ interface Acceptance {
 }
 
 /**
- * Hashes the password of a new user before the transaction; a signed-in user needs no preparation. The token is checked
- * before the hash, so an unknown token costs no work, and the time of an answer reveals no more than the answer.
+ * Hashes the password of a new user outside the transaction; a signed-in user needs no preparation. The token is
+ * checked before the hash, so an unknown token costs no work. The response time reveals no more than the response.
  * @throws UNAUTHENTICATED, MFA_REQUIRED, VALIDATION_ERROR, CONFLICT, and as `assertPending`
  */
 export async function prepareAcceptance(
@@ -141,7 +141,7 @@ export async function prepareAcceptance(
   if (principal && registration) {
     throw fail('VALIDATION_ERROR', { details: [{ path: 'registration', code: 'excluded' }] });
   }
-  // The guard does not check public operations for a pending second factor.
+  // The guard does not check for a pending second factor in public operations.
   if (principal?.mfaPending) throw fail('MFA_REQUIRED');
   if (principal) return null;
   if (!registration) {
@@ -156,7 +156,7 @@ export async function prepareAcceptance(
 }
 
 /**
- * Makes the caller, or the new user, a member with the role of the invitation. Of concurrent calls the first succeeds;
+ * Makes the caller, or the new user, a member with the role of the invitation. The first of concurrent calls succeeds;
  * the others wait for its lock and then read `accepted`.
  * @throws NOT_FOUND, INVALID_TOKEN, INVALID_STATE, FORBIDDEN, EMAIL_VERIFICATION_REQUIRED, CONFLICT
  */
@@ -182,7 +182,7 @@ export async function accept(
   assertPending(invitation.status);
   await assertInviterMayGrant(tx, services, scope, invitation);
 
-  // A new user has no session yet, so the audit entry names them as the actor.
+  // A new user has no session yet, so the recordings name them as the actor explicitly.
   const actor = prepared ? userAsActor({ id: prepared.userId, name: prepared.registrant.name }) : undefined;
   const ctx: Run = { ...run, record: (recording) => run.record({ actor, ...recording }) };
   const [accepted] = await tx
@@ -199,8 +199,8 @@ export async function accept(
   });
   const user = invitee ?? (await registerInvited(ctx, prepared as PreparedInvited));
   const role = { id: invitation.roleId, tenantId: invitation.roleTenantId };
-  // Joining can add rights in projects where the user is already a member. Keys that other users made for them and that
-  // would gain these rights are revoked.
+  // Joining can add rights in projects where the user is already a member. Keys that others created for the user are
+  // revoked if they would gain these rights.
   const endOutgrownKeys = await watchForExcessKeys(tx, services.builtIns.nouns, scope.nodeId);
   await joinOrganization(ctx, { organizationId: scope.nodeId, userId: user.id, role, field: 'token' });
   await joinGrantedProjects(ctx, scope.nodeId, invitation, user.id);
@@ -223,8 +223,8 @@ export async function accept(
 const projectInvitation = projector(Invitation.schema);
 
 /**
- * Every code path locks users before invitations.
- * @throws UNAUTHENTICATED when the user was deleted or disabled meanwhile
+ * Locks the caller, because every code path locks users before invitations.
+ * @throws UNAUTHENTICATED if the user was deleted or disabled in the meantime
  */
 async function lockInvitee(ctx: Run, principal: Principal | null): Promise<UserRow> {
   const user = principal && (await lockUser(ctx, principal.userId));
@@ -232,7 +232,7 @@ async function lockInvitee(ctx: Run, principal: Principal | null): Promise<UserR
   return user;
 }
 
-/** Only the user who has verified the invited address may accept. @throws FORBIDDEN, EMAIL_VERIFICATION_REQUIRED */
+/** Asserts that the user has verified the invited address. @throws FORBIDDEN, EMAIL_VERIFICATION_REQUIRED */
 async function assertInvited(tx: Executor, user: UserRow, email: string): Promise<void> {
   const ownership = await addressStatusOf(tx, user, email);
   if (ownership === 'claimed') {
@@ -246,8 +246,8 @@ async function assertInvited(tx: Executor, user: UserRow, email: string): Promis
 }
 
 /**
- * The inviter must be able to grant the role at the moment of acceptance (authorization §5).
- * @throws INVALID_STATE when the inviter left, was disabled or deleted, or lacks part of the role
+ * Asserts that the inviter may still grant the role when the invitation is accepted (authorization §5).
+ * @throws INVALID_STATE if the inviter left, was disabled or deleted, or lacks part of the role
  */
 async function assertInviterMayGrant(
   tx: Executor,

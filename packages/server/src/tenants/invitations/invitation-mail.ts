@@ -67,7 +67,7 @@ const texts: Record<Language, (names: Names, until: string) => Texts> = {
   }),
 };
 
-/** The link opens the frontend, or the hosted page of this service if there is no frontend. */
+/** The link to the frontend, or to the hosted page of this service if there is no frontend. */
 const invitationLink = ({ appUrl, security }: Config, token: string): string =>
   security.frontendUrl === undefined
     ? `${appUrl}/hosted/invitation?token=${token}`

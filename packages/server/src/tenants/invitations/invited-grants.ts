@@ -24,7 +24,10 @@ export interface InvitedGrant {
   readonly roleIds: readonly string[];
 }
 
-/** The granted scope of the organization's active grant; null if there is none. Call it without row-level security. */
+/**
+ * Returns the granted scope of the organization's active grant; null if there is none. Call it outside row-level
+ * security.
+ */
 async function sliceOf(
   tx: Executor,
   { resolver }: Pick<Services, 'resolver'>,
@@ -61,7 +64,10 @@ async function mayAddUsers(tx: Executor, { resolver }: Services, slice: Resolved
   return evaluate(grants, { resource: 'User', action: 'Create' }).authorized;
 }
 
-/** @throws NOT_FOUND, FORBIDDEN, VALIDATION_ERROR */
+/**
+ * Asserts that the caller may assign these roles in the granted projects. @throws NOT_FOUND, FORBIDDEN,
+ * VALIDATION_ERROR
+ */
 export async function assertCanAssignIn(ctx: MembershipRun, wanted: readonly InvitedGrant[]): Promise<void> {
   if (wanted.length === 0) return;
   const { tx, services, scope } = ctx;

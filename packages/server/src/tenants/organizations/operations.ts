@@ -62,7 +62,7 @@ export const createOrganization = mutation({
       });
     }
     const id = services.ids.next();
-    // The deletion of a user locks the user before their account; the same order here avoids a deadlock.
+    // The deletion of a user locks the user before their account; locking in the same order here avoids a deadlock.
     if (!(await lockUser(ctx, principal.userId, 'share'))) throw fail('UNAUTHENTICATED');
     const ownerId = isManagementKey(principal) ? await lockAccountOwner(ctx) : principal.userId;
     await createNode(tx, { id, kind: 'organization', parentId: scope.nodeId });

@@ -78,7 +78,7 @@ function assertKind(
   if (roleIds?.includes(ORGANIZATION_OWNER)) throw ownerIsNoMachine('roleIds');
 }
 
-/** @throws VALIDATION_ERROR */
+/** Asserts that the call names either a new user or an existing one. @throws VALIDATION_ERROR */
 function assertNameOrUserId(
   scope: ResolvedScope,
   { name, userId, pictureUrl }: CreateUserRun['input'],
@@ -130,11 +130,11 @@ async function addExisting(ctx: CreateUserRun, userId: string): Promise<string> 
   await assertKnownToOwner(tx, scope, userId);
   if (Object.keys(input.metadata).length > 0) {
     assertNotOwnMetadata(ctx, userId);
-    // Metadata of the project overrides that of the organization, so conditions on it can take rights away.
+    // Metadata of the project overrides that of the organization, so setting it can remove rights through conditions.
     await assertHoldsAllOf(ctx, userId);
   }
   const caller = callerOf(ctx);
-  // Those who assign granted roles need not hold them, so they must not assign them to themselves.
+  // Callers who assign granted roles need not hold them, so they must not assign them to themselves.
   if (scope.grant && input.roleIds?.length) assertNotOwnRoles(ctx, userId);
   if (caller.userId === userId && caller.type !== 'session' && input.roleIds?.length) {
     throw fail('FORBIDDEN', { fix: 'A key or app cannot assign roles to its own user: sign in to do so.' });

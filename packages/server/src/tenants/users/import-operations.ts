@@ -9,7 +9,7 @@ import { uuid } from '../../kernel/input/values.ts';
 import { mutation } from '../../declare.ts';
 import { Scope } from '../../kernel/scope.ts';
 
-/** How many users one call takes; also bounded by the size of its body. */
+/** Maximum number of users per call. The size limit of bodies applies too. */
 const MAX_USERS = 500;
 /** How many faults an answer names, as for any input (conventions §2). */
 const MAX_DETAILS = 20;
@@ -74,7 +74,7 @@ export const importUsers = mutation({
   },
 });
 
-/** @throws VALIDATION_ERROR */
+/** Asserts that no address occurs twice. @throws VALIDATION_ERROR */
 function assertDistinct(users: readonly { readonly email: string }[]): void {
   const seen = new Set<string>();
   for (const [at, { email: address }] of users.entries()) {

@@ -121,7 +121,7 @@ export const deleteUser = mutation({
       .select({ updatedAt: userTable.updatedAt, leftAt: sql<string>`now()::timestamptz(3)` })
       .from(userTable)
       .where(eq(userTable.id, input.id));
-    // For this scope the user is deleted, even if they have other memberships.
+    // The user is deleted from the view of this scope, even if they have other memberships.
     return after ? { ...target, updatedAt: after.updatedAt, deletedAt: instant(after.leftAt) } : target;
   },
 });

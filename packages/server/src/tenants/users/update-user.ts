@@ -36,7 +36,7 @@ type UpdateUserRun = MembershipRun &
 
 /**
  * Changes the profile of a managed user, and the metadata, tags and roles that the scope has assigned to the user. Only
- * different values count as changes, so sending back the values of an answer is never refused.
+ * values that differ count as changes, so sending back the values of a response is never refused.
  * @throws FORBIDDEN, NOT_FOUND, PRIVILEGE_ESCALATION, STEP_UP_REQUIRED, LAST_OWNER
  */
 export async function changeUser(ctx: UpdateUserRun): Promise<Row> {
@@ -65,7 +65,7 @@ export async function changeUser(ctx: UpdateUserRun): Promise<Row> {
   return row;
 }
 
-/** @throws FORBIDDEN unless this scope manages the user, PRIVILEGE_ESCALATION */
+/** @throws FORBIDDEN if this scope does not manage the user, PRIVILEGE_ESCALATION */
 async function changeProfile(ctx: UpdateUserRun, before: Row): Promise<Changes> {
   const { tx, scope, input } = ctx;
   const { name = before.name, pictureUrl = before.pictureUrl, status = before.status } = input;

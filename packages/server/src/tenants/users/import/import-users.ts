@@ -33,7 +33,7 @@ export async function importUsers(
 ): Promise<Outcome[]> {
   const roles = await rolesToAssign(ctx, [...new Set(imported.flatMap(({ roleIds }) => roleIds))]);
   await lockAddresses(ctx, imported);
-  // Addresses, methods and passwords belong to the installation.
+  // Addresses, sign-in methods and passwords are not rows of a tenant.
   const holders = await withoutRls(ctx.tx, () => holdersOf(ctx, imported));
   const created = new Map<string, string>();
   const free = imported.filter(({ email }) => !holders.has(email));
@@ -67,7 +67,7 @@ interface Holder {
   readonly isVerified: boolean;
 }
 
-/** Who has proved one of the addresses, or has registered with it. */
+/** Returns by address who has verified it, or has registered with it. */
 async function holdersOf({ tx }: ImportRun, imported: readonly ImportedUser[]) {
   const rows = await rowsOf<Holder>(
     tx,

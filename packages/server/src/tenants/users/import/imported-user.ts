@@ -21,7 +21,7 @@ const passwordHash = z
     examples: ['$2b$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy'],
   });
 
-/** A user of another service, with the password that they have there. */
+/** A user of another service, with the password that they have in that service. */
 export const ImportedUser = z
   .strictObject({
     email: email.meta({ description: 'Their address.', examples: ['grace@example.com'] }),
