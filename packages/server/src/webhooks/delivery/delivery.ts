@@ -13,17 +13,17 @@ import { createWorkers } from './workers.ts';
 interface WebhookDelivery {
   /** Starts due deliveries. Resolves when the due ones have been looked up; never rejects. */
   readonly deliverDue: () => Promise<void>;
-  /** Releases all leases of a process that has ended. Only for the sole process on a database. */
+  /** Releases the leases of a process that has ended. Call it only if this process is the only one on the database. */
   readonly releaseLeases: () => Promise<void>;
-  /** Pings receivers whose subscriptions were disabled for failing. Never rejects. */
+  /** Pings receivers whose subscriptions were disabled because they failed. Never rejects. */
   readonly probe: () => Promise<void>;
-  /** Probes and delivers; resolves when nothing is due and nothing is being sent. */
+  /** Probes and delivers. Resolves when nothing is due and nothing is being sent. */
   readonly flush: () => Promise<void>;
   /** Claims no more deliveries. Attempts under way get a moment to end; another process repeats those that do not. */
   readonly stop: () => Promise<void>;
 }
 
-/** Access to the network and to randomness, which tests replace. */
+/** Access to the network and to randomness; tests replace them. */
 export interface WebhookPorts {
   readonly resolve: Resolve;
   readonly post: Post;
@@ -47,7 +47,7 @@ interface DeliveryOptions {
   readonly log: (error: unknown, message: string) => void;
 }
 
-/** How long recording a result may take beyond the attempt, on a busy machine. */
+/** How much longer than the attempt itself recording its result may take on a busy machine. */
 const LEASE_MARGIN_MS = 30_000;
 const MAX_GRACE_MS = 2000;
 
@@ -68,7 +68,7 @@ export function createWebhookDelivery(options: DeliveryOptions): WebhookDelivery
     clock,
     log,
   });
-  // A part of the time that the whole process has for its shutdown.
+  // A quarter of the time that the whole process has to shut down.
   const graceMs = Math.min(MAX_GRACE_MS, config.http.shutdownGraceSeconds * 250);
   const probe = createProbe({ pool, kek, clock, ids, actAsSystem, leaseMs, run: workers.run, log });
   return {

@@ -21,9 +21,9 @@ const HOURS_BETWEEN = 6;
 const CONCURRENT_PROBES = 20;
 
 /**
- * Creates the probe, which pings, every six hours, receivers whose subscriptions were disabled for failing (events §5).
- * A ping is a delivery with a single attempt, made by this process. The subscription's row stores the time of the last
- * ping, so only one of several processes sends it. The probe resolves when all due receivers were pinged. It never
+ * Creates the probe. Every six hours it pings receivers whose subscriptions were disabled because they failed (events
+ * §5). A ping is a delivery with a single attempt, made by this process. The subscription's row stores the time of the
+ * last ping, so only one of several processes sends it. The probe resolves when all due receivers were pinged. It never
  * rejects.
  */
 export function createProbe(options: ProbeOptions): () => Promise<void> {
@@ -95,7 +95,7 @@ async function claimProbe(id: string, options: ProbeOptions): Promise<Claimed | 
   return { ...attempt, unreliable: true };
 }
 
-/** Ends pings of a process that stopped before it recorded the result. */
+/** Ends the pings of a process that stopped before it recorded their results. */
 const endProbes = (tx: Executor, subscriptionId: string, now: Date) =>
   tx
     .update(webhookDeliveries)

@@ -37,13 +37,16 @@ interface EndedAttempt {
 type RecordResult = (attempt: Attempt, outcome: Outcome) => Promise<void>;
 
 const BATCH_SIZE = 100;
-/** Receivers of the same event answer within a moment of each other, so waiting makes batches larger. */
+/**
+ * How long to wait for more results: receivers of the same event respond within a moment of each other, so batches
+ * become larger.
+ */
 const BATCH_WAIT_MS = 10;
 
 /**
- * Returns the recorder of attempts. It writes each attempt, its delivery, and the health of its subscription in one
- * transaction. Results that arrive during a transaction go into the next one, so that a process never runs more than
- * one at a time, however many deliveries it sends concurrently.
+ * Returns the function that records attempts. It writes each attempt, its delivery and the health of its subscription
+ * in one transaction. Results that arrive during a transaction go into the next one, so a process never runs more than
+ * one such transaction at a time, however many deliveries it sends concurrently.
  */
 export function createResultRecorder(options: RecordResultsOptions): RecordResult {
   const { actAsSystem, log } = options;
@@ -83,7 +86,7 @@ async function writeAll(
 ): Promise<void> {
   const { tx } = act;
   const now = options.clock.now();
-  // Lock order: subscriptions before their deliveries, as in a deletion, and each by id.
+  // Lock order: subscriptions before their deliveries, as when a subscription is deleted, and each by id.
   const subscriptions = await lockedSubscriptions(tx, ended);
   const deliveries = await lockedDeliveries(tx, ended);
   const recordable = ended.filter(({ attempt }) => deliveries.has(attempt.deliveryId));
@@ -94,7 +97,7 @@ async function writeAll(
   const changes: { readonly subscription: Subscription; readonly event: Change['event'] }[] = [];
   for (const { attempt, outcome } of recordable) {
     const delivery = deliveries.get(attempt.deliveryId) as Delivery;
-    // A cancelled or delivered delivery stays so, and a failure is ignored once a later attempt was made.
+    // A cancelled or delivered delivery keeps its status, and a failure is ignored if a later attempt was made.
     const isLast = delivery.attemptCount === attempt.number;
     if (delivery.status !== 'pending' || !(isLast || outcome.error === null)) continue;
     const patch = patchOf(delivery, outcome, now, options);
@@ -156,7 +159,7 @@ type DeliveryPatch = ReturnType<typeof patchOf>;
 
 function patchOf(delivery: Delivery, outcome: Outcome, now: Date, options: RecordResultsOptions) {
   const step = delivery.scheduleStep + 1;
-  // A probe has one attempt: a failure is its result.
+  // A probe has only one attempt, so its failure is final.
   const waitsSeconds = delivery.kind === 'probe' ? [] : options.waitsSeconds;
   const next = nextStep({ outcome, step, waitsSeconds, random: options.random() });
   return {
@@ -218,13 +221,13 @@ async function recordEvent(
     target: { type: 'WebhookSubscription', id },
     metadata: { disabledReason },
   } as const;
-  // Not shortened: a test reads the recorded event types from this source.
+  // Written out, because a test reads the recorded event types from this source.
   if (event === 'webhook.failing') act.record({ ...about, event: 'webhook.failing' });
   if (event === 'webhook.disabled') act.record({ ...about, event: 'webhook.disabled' });
   if (event === 'webhook.recovered') act.record({ ...about, event: 'webhook.recovered' });
 }
 
-/** Releases the lease of an attempt with unknown result, so that another process repeats it at once. */
+/** Releases the lease of an attempt whose result is unknown, so that another process repeats it at once. */
 export async function release(pool: Executor, { deliveryId, tenantId, number }: Attempt): Promise<void> {
   await pool
     .update(webhookDeliveries)
@@ -239,7 +242,6 @@ export async function release(pool: Executor, { deliveryId, tenantId, number }: 
     );
 }
 
-/** Releases all leases. */
 export async function releaseAll(pool: Executor): Promise<void> {
   await pool
     .update(webhookDeliveries)

@@ -4,13 +4,13 @@ import { PostFault, type PostAnswer, type Post } from '../../outgoing/outgoing.t
 import { signedHeaders } from '../../crypto/tokens/webhook-signature.ts';
 import { NameNotResolved, TargetRefused, type TargetGuard } from '../../outgoing/target-guard.ts';
 
-/** A message to send. An attempt checks the target, signs, sends, and classifies the result. */
+/** A message to send to a receiver. */
 export interface Message {
   readonly url: string;
   /** `evt_<uuid>` */
   readonly id: string;
   readonly body: string;
-  /** The newest first. */
+  /** The signing secrets, the newest first. */
   readonly secrets: readonly Buffer[];
 }
 
@@ -18,7 +18,7 @@ export interface Outcome {
   readonly attemptedAt: Date;
   readonly latencyMs: number;
   readonly statusCode: number | null;
-  /** Null: delivered. */
+  /** Null if the message was delivered. */
   readonly error: (typeof attemptErrors)[number] | null;
   /** Text that PostgreSQL can store, at most `STORED_CHARACTERS`. */
   readonly responseBody: string | null;
@@ -38,7 +38,7 @@ interface SenderOptions {
   readonly guard: Pick<TargetGuard, 'addressesOf'>;
   readonly post: Post;
   readonly clock: Clock;
-  /** For the whole attempt: name, connection, headers, body. */
+  /** Time limit of the whole attempt: name lookup, connection, headers and body. */
   readonly timeoutMs: number;
 }
 
@@ -84,19 +84,22 @@ export function createSend({ guard, post, clock, timeoutMs }: SenderOptions): Se
   };
 }
 
-/** Redirects are not followed, because their targets were not checked. */
+/**
+ * Returns why the response is a failure; null if it is not. Redirects are not followed, because their targets were not
+ * checked.
+ */
 function errorOf({ status }: PostAnswer): Outcome['error'] {
   if (status >= 200 && status <= 299) return null;
   return status >= 300 && status <= 399 ? 'redirect' : 'status';
 }
 
-/** The text to store: invalid UTF-8 becomes U+FFFD, and so does NUL, which PostgreSQL rejects. */
+/** Returns the text to store: invalid UTF-8 becomes U+FFFD, and so does NUL, which PostgreSQL rejects. */
 function storedText(body: Buffer): string | null {
   const characters = [...body.toString('utf8').replaceAll('\0', '\uFFFD')];
   return characters.length === 0 ? null : characters.slice(0, STORED_CHARACTERS).join('');
 }
 
-/** Rejects when the signal is aborted, because a name lookup cannot be cancelled. */
+/** Rejects as soon as the signal is aborted, because a name lookup cannot be cancelled. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason as Error);

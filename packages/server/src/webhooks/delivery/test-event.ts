@@ -5,7 +5,7 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { eventCatalogue, PING } from '../event-types/catalogue.ts';
 import { webhookDeliveries } from '../../schema/webhooks/webhook-delivery.ts';
 
-/** An event that did not happen: it has no row in the feed, and its sequence is 0. */
+/** An event made up to test a receiver: it has no row in the feed, and its sequence is 0. */
 interface TestEvent {
   readonly kind: 'test' | 'probe';
   /** An event type of the catalogue. */

@@ -34,14 +34,14 @@ interface Worker {
 
 const RELIABLE_WORKERS = 64;
 const UNRELIABLE_WORKERS = 32;
-/** The limit including workers that became unreliable; it bounds sockets, and bodies in memory. */
+/** Maximum number of workers, including those that became unreliable; it bounds sockets, and bodies in memory. */
 const MAX_WORKERS = 512;
 
 /**
- * Creates the workers of one process. Each claims the due deliveries of one subscription, sends them outside of any
- * transaction, and then records the results. Most workers are for reliable receivers. A worker whose receiver hasn't
- * responded within a second counts as unreliable from then on, which frees its slot, so receivers that hang don't delay
- * the others.
+ * Creates the workers of one process. Each claims the due deliveries of one subscription, sends them outside the
+ * transaction, and then records the results. Most workers are for reliable receivers. A worker whose receiver has not
+ * responded within a second counts as unreliable from then on, which frees its slot, so receivers that hang do not
+ * delay the others.
  */
 export function createWorkers({ claim, send, settle, release, clock, log }: WorkersOptions): Workers {
   const stopping = new AbortController();
@@ -60,7 +60,7 @@ export function createWorkers({ claim, send, settle, release, clock, log }: Work
     }
   }
 
-  /** Runs a worker. Resolves when all of its attempts are recorded. */
+  /** Runs a worker. Resolves when all its attempts are recorded. */
   function startWorker(attempts: readonly [Claimed, ...Claimed[]]): Promise<void> {
     const [{ subscriptionId, tenantId, unreliable }] = attempts;
     const slowTimer = setTimeout(() => {
@@ -77,7 +77,7 @@ export function createWorkers({ claim, send, settle, release, clock, log }: Work
     return ended;
   }
 
-  /** How many more workers of a kind may start. */
+  /** Returns how many more workers of a kind may start. */
   function freeWorkers(unreliable: boolean): number {
     const ofKind = [...workers].filter((worker) => worker.unreliable === unreliable).length;
     return Math.max(

@@ -29,7 +29,7 @@ const exchange = z.object({ id: uuid, clientId: uuid, scope: ApiKeyScope, userId
 const invitation = publicFields(Invitation);
 const membership = z.object({ id: uuid, organizationId: uuid, userId: uuid, roleId: uuid });
 const participation = z.object({ id: uuid, projectId: uuid, userId: uuid, roleIds: z.array(uuid) });
-/** The customer does not see the members that are optional here. */
+/** The data of a grant. The optional members are left out for the customer, who must not see them. */
 const grant = z.object({
   id: uuid,
   projectId: uuid,
@@ -51,7 +51,7 @@ const grantUser = z.object({
   roleIds: z.array(uuid),
 });
 const user = publicFields(User);
-/** Without `isCurrent`, which depends on the reader. */
+/** The data of a session, without `isCurrent`, which depends on the reader. */
 const session = publicFields(Session).omit({ isCurrent: true });
 const subscription = publicFields(WebhookSubscription);
 const methodChange = z.object({
@@ -250,7 +250,7 @@ export function eventData(name: string, data: Readonly<Record<string, unknown>>)
 
 const fixedMembersByType = new Map<string, ReadonlySet<string>>();
 
-/** Whether a member of an event's data has a fixed form, so that a truncated value would violate its schema. */
+/** Whether a member of an event's data has a fixed form, so that shortening its value would violate the schema. */
 export function isFixedMember(name: string, member: string): boolean {
   const members = fixedMembersByType.get(name) ?? fixedMembers(schemaOf(name) ?? z.unknown());
   fixedMembersByType.set(name, members);
@@ -273,13 +273,13 @@ function fixedMembers(schema: z.ZodType): ReadonlySet<string> {
   return new Set(members.filter(([, jsonSchema]) => isFixed(jsonSchema)).map(([member]) => member));
 }
 
-/** Whether the text is the name of an event type, or `noun.*` for a noun with event types. */
+/** Whether the text is the name of an event type, or `noun.*` for a noun that has event types. */
 export const isEventFilter = (name: string): boolean =>
   name.endsWith('.*')
     ? [...eventCatalogue.keys()].some((item) => item.startsWith(name.slice(0, -1)))
     : eventCatalogue.has(name);
 
-/** The accepted filters: `noun.*`, then each event type. */
+/** The filters that a subscription accepts: first each `noun.*`, then each event type. */
 export const eventFilters: readonly string[] = [
   ...new Set([...eventCatalogue.keys()].map((name) => `${name.split('.')[0]}.*`)),
   ...eventCatalogue.keys(),

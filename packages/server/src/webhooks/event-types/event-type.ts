@@ -10,7 +10,7 @@ import { deleted } from './examples.ts';
 export interface EventType {
   readonly name: string;
   readonly description: string;
-  /** Webhooks get it only if their subscription names it; the feed always has it. */
+  /** Whether webhooks get it only if their subscription names it. The feed always contains it. */
   readonly optIn: boolean;
   /** The schema of `data`. */
   readonly schema: z.ZodType;
@@ -22,7 +22,7 @@ export interface EventType {
 
 const nouns = new WeakMap<z.ZodType, string>();
 
-/** The public fields of a noun, without its relations. */
+/** Returns the schema of a noun's public fields, without its relations. */
 export function publicFields<F extends Fields>({ name: noun, fields }: Entity<F>): Entity<F>['schema'] {
   const shape = Object.entries(fields).flatMap(([name, { out }]) => (out ? [[name, out]] : []));
   const schema = z.object(Object.fromEntries(shape)) as Entity<F>['schema'];
@@ -30,7 +30,7 @@ export function publicFields<F extends Fields>({ name: noun, fields }: Entity<F>
   return schema;
 }
 
-/** The data of an example: a member that can be null may be left out. */
+/** The data of an example. Members that can be null may be left out. */
 type PartialExample<T> = { [M in keyof T as null extends T[M] ? never : M]: T[M] } & {
   [M in keyof T as null extends T[M] ? M : never]?: T[M];
 };

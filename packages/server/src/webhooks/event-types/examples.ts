@@ -15,7 +15,7 @@ const [accountId, organizationId, projectId, userId, roleId, resourceId] = [1, 2
 
 const row = (n: number) => ({ id: id(n), createdAt: at, updatedAt: at, deletedAt: null });
 
-/** The row after its deletion, for nouns with soft deletion. */
+/** Returns the row as it is after its deletion; for nouns without soft deletion, the row itself. */
 export const deleted = <T extends object>(item: T): T =>
   'deletedAt' in item ? { ...item, deletedAt: later, updatedAt: later } : item;
 

@@ -6,7 +6,7 @@ const operator = z.object({ id: uuid, roleId: uuid, source: OperatorSource, reas
 
 /**
  * Events of the installation, by name, each with the schema of its data. They are in its audit log and cause
- * notifications. No tenant can read or subscribe to them, so they aren't in the catalogue.
+ * notifications. No tenant can read or subscribe to them, so they are not in the catalogue.
  */
 export const installationTypes: ReadonlyMap<string, z.ZodType> = new Map<string, z.ZodType>([
   ['operator.added', operator],

@@ -3,7 +3,7 @@ import { jsonSchemaOptions } from '../../kernel/input/values.ts';
 import type { JsonSchema } from '../../kernel/output/json-schema.ts';
 import { eventCatalogue, type EventType } from './catalogue.ts';
 
-/** The event types as webhook receivers get them, for the API documentation. */
+/** Returns the event types as webhook receivers get them, for the API documentation. */
 export const sentEvents = () =>
   [...eventCatalogue.values()].map((type) => ({
     name: type.name,
@@ -11,11 +11,13 @@ export const sentEvents = () =>
     data: dataOf(type),
   }));
 
-/** A reference to the definition of the noun, whose relations may be absent, or else an inline schema. */
+/**
+ * Returns a reference to the definition of the noun, whose relations may be absent; for other data the schema itself.
+ */
 function dataOf({ noun, schema }: EventType): JsonSchema {
   if (noun !== undefined) return { $ref: `#/$defs/${noun}` };
   const rendered = z.toJSONSchema(schema, { ...jsonSchemaOptions, io: 'output' }) as JsonSchema;
-  // The answers define the referenced schemas too.
+  // The response schemas define the referenced schemas too.
   const { $defs: _, $schema: __, ...data } = rendered;
   return data;
 }

@@ -3,7 +3,7 @@ import { EventActor } from '../../schema/events/event-actor.ts';
 import { ScopeOutput } from '../../kernel/scope.ts';
 import { iso, jsonObject } from '../../kernel/input/values.ts';
 
-/** The envelope of an event (events §2), as the feed answers it. */
+/** The envelope of an event (events §2), as the feed returns it. */
 export const Event = z
   .object({
     id: z.string().meta({

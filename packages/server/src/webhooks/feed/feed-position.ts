@@ -1,23 +1,23 @@
 /**
  * How far a reader of the feed has read: for each tenant node with events, the sequence of the last event they read.
- * Sequences have no gaps and become visible in order, so the events up to a position can neither change nor grow.
+ * Sequences have no gaps and become visible in order, so the set of events up to a position never changes.
  *
  * A node is identified by the last 48 bits of its id, which are random: that keeps a position over many projects
  * short. If two projects of an organization ever had the same 48 bits, events would be repeated, never omitted.
  */
 export type FeedPosition = ReadonlyMap<string, number>;
 
-/** The last 48 bits of an id; the statement of the feed computes them as `right(id::text, 12)`. */
+/** Returns the last 48 bits of an id. The statement of the feed computes them as `right(id::text, 12)`. */
 export const idSuffix = (nodeId: string): string => nodeId.slice(-12);
 
-/** A position as short text, for the cursor. */
+/** Returns a position as short text for the cursor. */
 export function encodePosition(position: ReadonlyMap<string, number>): string {
   return [...position]
     .map(([suffix, sequence]) => Buffer.from(suffix, 'hex').toString('base64url') + sequence.toString(36))
     .join('.');
 }
 
-/** The position that `encodePosition` wrote; empty text is the beginning of the feed. */
+/** Returns the position that `encodePosition` wrote. Empty text is the beginning of the feed. */
 export function decodePosition(text: string): Map<string, number> {
   const entries = text === '' ? [] : text.split('.');
   return new Map(

@@ -6,7 +6,10 @@ import { eventCatalogue, type EventType } from '../event-types/catalogue.ts';
 import { EventPage, EventTypePage } from './event.ts';
 import { feedInput, readFeed } from './feed.ts';
 
-/** Computed on the first request: the JSON Schemas depend only on the catalogue, which never changes at run time. */
+/**
+ * The event types with their JSON Schemas, computed on the first request. They depend only on the catalogue, which
+ * never changes at run time.
+ */
 let cachedItems: readonly z.output<typeof EventTypePage>['items'][number][] | undefined;
 
 const itemOf = ({ name, description, optIn, schema, example }: EventType) => ({

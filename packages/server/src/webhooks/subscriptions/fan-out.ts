@@ -6,11 +6,14 @@ import { webhookDeliveries } from '../../schema/webhooks/webhook-delivery.ts';
 import { webhookSubscriptions } from '../../schema/webhooks/webhook-subscription.ts';
 
 interface FanOut extends Consumer {
-  /** Whether deliveries were written since the last call. It may be true although the transaction was rolled back. */
+  /** Whether deliveries were written since the last call. May be true even if their transaction was rolled back. */
   hasWritten(): boolean;
 }
 
-/** A slice sends nothing while its grant is suspended or does not include webhooks. */
+/**
+ * SQL condition: the subscription may send. Those of a slice may not while its grant is suspended or lacks the feature
+ * `webhooks`.
+ */
 const isSending = sql`not exists (select 1 from project_grants g where g.id = ${webhookSubscriptions.tenantId}
   and (g.status <> 'active' or 'webhooks' <> all (g.features)))`;
 
@@ -47,7 +50,8 @@ export function createFanOut({ ids, clock }: Pick<Services, 'ids' | 'clock'>): F
             isSending,
           ),
         )
-        // A concurrent deletion cancels waiting deliveries. The lock orders it before this read or after this write.
+        // A concurrent deletion cancels waiting deliveries. Because of the lock it runs before this read or after this
+        // write.
         .for('share');
       if (subscriptions.length === 0) return;
       const now = clock.now();

@@ -12,7 +12,7 @@ interface ScopedRun {
   readonly services: Pick<Services, 'clock'>;
 }
 
-/** The subscription, locked until the transaction ends. @throws NOT_FOUND */
+/** Returns the subscription, locked until the commit. @throws NOT_FOUND */
 export async function lockSubscription(
   { tx, db }: Pick<ScopedRun, 'tx' | 'db'>,
   id: string,
@@ -25,7 +25,7 @@ export async function lockSubscription(
   return db.get(WebhookSubscription, id);
 }
 
-/** Records until when the former secret signs too, and returns the changed row. */
+/** Stores until when the former secret is valid, and returns the changed row. */
 export async function markRotated({ tx, db }: Pick<ScopedRun, 'tx' | 'db'>, id: string, until: Date | null) {
   await tx
     .update(webhookSubscriptions)
@@ -35,8 +35,8 @@ export async function markRotated({ tx, db }: Pick<ScopedRun, 'tx' | 'db'>, id: 
 }
 
 /**
- * Makes a delivery due now and starts its schedule again. The count of attempts continues.
- * @throws NOT_FOUND, INVALID_STATE when it was cancelled or its subscription was deleted
+ * Makes a delivery due now and restarts its schedule. Its attempts are numbered on from the last one.
+ * @throws NOT_FOUND, INVALID_STATE if it was cancelled or its subscription was deleted
  */
 export async function replay(
   { tx, db, services }: ScopedRun,
