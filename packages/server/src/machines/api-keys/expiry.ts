@@ -7,9 +7,9 @@ import { projectNodeOf } from '../../members/slices.ts';
 import { ApiKey, apiKeys, statusSql } from '../../schema/machines/api-key.ts';
 
 /**
- * Emits `api_key.expiring` 30, 7 and 1 days before a key expires, once each (events §3). Notices whose time was before
- * the creation of the key are skipped; of several missed notices only the latest is sent. A conditional update of the
- * row claims each notice, so that only one process sends it.
+ * Emits `api_key.expiring` 30, 7 and 1 days before a key expires, once each (events §3). Notices that were due before
+ * the key was created are skipped; of several missed notices only the latest is sent. A conditional update of the row
+ * claims each notice, so only one process sends it.
  *
  * Never rejects: it logs a key that fails, and the next run tries that key again.
  *
@@ -42,7 +42,7 @@ export async function warnOfExpiringKeys(
   return warned;
 }
 
-/** The notice, in days, that is due for a key; null if none is. */
+/** SQL: the notice, in days, that is due for a key; null if none is. */
 const dueNotice = (now: Date): SQL => {
   const noticeTime = (days: number) => sql`${apiKeys.expiresAt} - ${days} * interval '1 day'`;
   const isReached = (days: number) =>

@@ -65,7 +65,7 @@ export async function lockServiceUserOf(
     : [];
   if (!user)
     throw fail('NOT_FOUND', { fix: 'Name a service user that this organization or account created.' });
-  // A key that rotates its own secret learns nothing that it could not do before.
+  // A key that rotates its own secret gains no rights.
   if (isManagementKey(callerOf(ctx))) return;
   await assertHoldsAllOf(ctx, userId);
   await assertHoldsAllInProjects(ctx, userId);

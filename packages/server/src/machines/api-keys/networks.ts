@@ -10,7 +10,7 @@ import { apiKeys } from '../../schema/machines/api-key.ts';
  * works at most from its own networks.
  */
 
-/** The allowed networks of the calling key; `[]` means any. */
+/** Returns the allowed networks of the calling key; `[]` means any. */
 async function cidrsOfCaller(tx: Executor, { type, credentialId }: Principal): Promise<readonly string[]> {
   if (type !== 'ApiKey') return [];
   const [own] = await tx
@@ -43,7 +43,7 @@ export async function networksForNewKey(
   });
 }
 
-/** The networks of a rotated key: its current ones if they lie within the caller's, otherwise the caller's. */
+/** Returns the networks of a rotated key: its current ones if they lie within the caller's, otherwise the caller's. */
 export async function networksAfterRotation(
   tx: Executor,
   principal: Principal,

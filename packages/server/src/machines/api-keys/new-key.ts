@@ -65,7 +65,7 @@ export async function roleForNewKey(ctx: KeyCreation): Promise<{ id: string; ten
   if (scope.grant) return roleOfSlice(tx, scope, input.roleId);
   const id = input.roleId ?? defaultRole(rights);
   assertNoKeyForOwner(ctx, [id]);
-  // Share-locked, so that no concurrent transaction deletes the role as unassigned before this key has it.
+  // Share-locked, so that no concurrent transaction deletes the role before this key has it.
   const [role] = await tx
     .select({ id: roles.id, tenantId: roles.tenantId, level: roles.level })
     .from(roles)
@@ -135,7 +135,9 @@ async function assertCanActFor(
   await assertCanGrant(tx, scope, rights, { roleIds: rolesOf(rightsOfUser.subject) }, userId);
 }
 
-/** Whether the caller's rights are exactly the user's. A project's key has its creator's id, but rights of its own. */
+/**
+ * Whether the caller's rights are exactly the user's. The key of a project has its creator's id, but rights of its own.
+ */
 const actsAs = ({ type, userId, pinned }: Principal, id: string): boolean =>
   userId === id && (type === 'session' || (type === 'ApiKey' && pinned?.tenant === 'projectUser'));
 
@@ -169,7 +171,8 @@ export async function assertCanRotate(
 const MAX_YEARS = 10;
 
 /**
- * The expiry of a new key: in the future, at most ten years ahead, and not after the expiry of a key that creates it.
+ * Returns the expiry of a new key. It must be in the future, at most ten years ahead, and not after the expiry of the
+ * key that creates it.
  * @throws VALIDATION_ERROR
  */
 export async function assertExpiry(

@@ -12,7 +12,7 @@ import { type keyTenants, ApiKey, apiKeys, apiKeySecrets } from '../../schema/ma
 
 type Row = RowOf<typeof ApiKey>;
 
-/** The scope as a key stores and answers it. */
+/** Returns the scope as the row of a key stores it and responses show it. */
 export const scopeColumns = ({ tenant, id }: ResolvedScope) => ({
   scopeTenant: pascalTenant(tenant) as (typeof keyTenants)[number],
   scopeId: id,
@@ -28,7 +28,7 @@ export async function storeSecret(
   await tx.insert(apiKeySecrets).values({ id: services.ids.next(), keyId, hash });
 }
 
-/** The key is neither deleted, revoked nor expired. */
+/** SQL condition: the key is neither deleted, revoked nor expired. */
 const isActive = (id: string) =>
   and(
     eq(apiKeys.id, id),
@@ -43,7 +43,7 @@ interface StoreContext {
 }
 
 /**
- * Changes a key only while it is active, by one conditional update: a change that loses a race fails.
+ * Changes a key only while it is active, by one conditional update. A change that loses a race fails.
  * @throws NOT_FOUND, INVALID_STATE with the current status
  */
 async function updateActiveKey(
@@ -83,8 +83,8 @@ interface Rotation {
 }
 
 /**
- * Replaces the secret of an active key. The previous secret works for another `graceSeconds`, 0 ends it at once; older
- * ones end now, so that at most two secrets are valid.
+ * Replaces the secret of an active key. The previous secret stays valid for another `graceSeconds`; 0 ends it at once.
+ * Older ones end now, so that at most two secrets are valid.
  * @throws NOT_FOUND, INVALID_STATE
  */
 export async function replaceSecret(
@@ -114,7 +114,7 @@ export async function hardDelete(tx: Executor, id: string): Promise<void> {
   await tx.delete(apiKeys).where(eq(apiKeys.id, id));
 }
 
-/** What an audit entry records of a key besides its id. */
+/** Returns what an audit entry records about a key besides its id. */
 export const auditMetadata = ({ clientId, scope, roleId, expiresAt }: Row): Record<string, unknown> => ({
   clientId,
   scope,

@@ -89,7 +89,7 @@ const Jwks = z
   })
   .meta({ id: 'Jwks', description: 'Public keys (RFC 7517).' });
 
-/** The JWKS with the caching headers that verifiers expect; an unchanged one answers 304. */
+/** Sends the JWKS with the caching headers that verifiers expect. An unchanged JWKS is answered with 304. */
 async function answerJwks(
   tenantId: string,
   { tx, services }: { tx: Executor; services: Services },
