@@ -111,7 +111,10 @@ const setterOf = ({ tx, services, scope, rights }: MembershipRun) => ({
   grants: rights.projectGrants ?? rights.grants,
 });
 
-/** No person vouches for a client that registered itself, so its users are always asked (openid §6). */
+/**
+ * The error if consent is to be skipped for a client that registered itself. No person vouches for such a client, so
+ * its users are always asked (openid §6).
+ */
 const registeredItself = () =>
   fail('INVALID_STATE', {
     params: { state: 'registered' },

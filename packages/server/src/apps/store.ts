@@ -8,7 +8,7 @@ import { ProjectApp, projectApps } from '../schema/apps/project-app.ts';
 
 type Row = RowOf<typeof ProjectApp>;
 
-/** The app, locked until the transaction ends. @throws NOT_FOUND */
+/** Returns the app, locked until the commit. @throws NOT_FOUND */
 export async function lockApp(
   { tx, db }: { readonly tx: Executor; readonly db: ScopedDb },
   id: string,
@@ -47,7 +47,7 @@ interface SignUpColumns {
 const signUpOf = ({ allowSignUp, signUpRoleId: role }: SignUpColumns): SignUp => ({ allowSignUp, role });
 
 /**
- * Columns of the role that people get when they sign up.
+ * Returns the column with the tenant of the sign-up role, if it changes.
  * @throws VALIDATION_ERROR, NOT_FOUND, PRIVILEGE_ESCALATION
  */
 export async function signUpRoleToSet(

@@ -1,14 +1,14 @@
 import type { OpenidScope } from '../../schema/apps/openid-scope.ts';
 import type { Language } from '../../languages.ts';
 
-/** What an app requests of OpenID Connect (openid §3). */
+/** What the app requests by OpenID Connect (openid §3). */
 interface OpenidRequest {
   readonly scopes: readonly OpenidScope[];
-  /** Null: none was sent. */
+  /** Null if none was sent. */
   readonly nonce: string | null;
 }
 
-/** A command line that waits for its code at a loopback address (identity §9). */
+/** A command line that waits at a loopback address for its code (identity §9). */
 export interface CliRequest {
   readonly state: string;
   /** PKCE challenge of the code: only the command line that began the sign-in can exchange it. */
@@ -18,20 +18,20 @@ export interface CliRequest {
 /** The authorization request of an app (identity §12). */
 export interface AppRequest {
   readonly appId: string;
-  /** As sent; it matches one that the app has registered. */
+  /** As sent; it matches a redirect URI that the app has registered. */
   readonly redirectUri: string;
   readonly challenge: string;
-  /** Null: none was sent. */
+  /** Null if none was sent. */
   readonly state: string | null;
-  /** Null: all scopes that the app may request. */
+  /** The requested permissions; null for all scopes that the app may request. */
   readonly scopes: readonly string[] | null;
   /** Absent: a plain request of OAuth 2.0. */
   readonly openid?: OpenidRequest;
-  /** Resource servers that its access tokens are for (RFC 8707); absent: none was named. */
+  /** Resource servers for which the access tokens are intended (RFC 8707); absent if the app named none. */
   readonly resources?: readonly string[];
   /** How the app gets the answer; absent: in the query of the redirect URI. */
   readonly responseMode?: 'form_post';
-  /** The user of the `id_token_hint`: no other user can finish this sign-in. */
+  /** The user of the `id_token_hint`; no other user can finish this sign-in. */
   readonly expectedUserId?: string;
   /** The consent page appears even if the user has consented before. */
   readonly asksConsent?: true;
@@ -44,12 +44,15 @@ export interface AppRequest {
    * Absent: not decided yet.
    */
   readonly organization?: string | null;
-  /** The language that the app asked for; absent: that of the browser. */
+  /** The language that the app requested; absent for that of the browser. */
   readonly language?: Language;
-  /** The sign-in is to this service itself, and the redirect URI is the page at its end; absent: to an app. */
+  /**
+   * Present if the user signs in to this service itself, and not to an app. The redirect URI is then the page to open
+   * afterwards.
+   */
   readonly toService?: {
     readonly allowsSignUp: boolean;
-    /** Whether providers of organizations may vouch for the user: false for the account pages and command lines. */
+    /** Whether users may sign in through providers of organizations: false for the account pages and command lines. */
     readonly takesConnections: boolean;
     /** The command line that gets the session and listens at the redirect URI; absent: the browser gets the session. */
     readonly cli?: CliRequest;
@@ -61,7 +64,7 @@ export interface AppRequest {
   readonly device?: WaitingDevice;
 }
 
-/** What the page shows of a device, so that the user can compare. */
+/** A waiting device, with what the page shows of it so that the user can compare. */
 export interface WaitingDevice {
   /** Hash of its device code. */
   readonly hash: string;

@@ -7,7 +7,7 @@ const LABEL = 'project-app-secret';
 
 type Keys = Pick<Services, 'kek'>;
 
-/** Creates a secret, with the hash to store. */
+/** Creates a secret and the hash of it to store. */
 export function createAppSecret({ kek }: Keys): {
   readonly clientSecret: string;
   readonly secretHash: Buffer;
@@ -19,8 +19,8 @@ export function createAppSecret({ kek }: Keys): {
 interface SecretCheck {
   readonly isMatch: boolean;
   /**
-   * The hash under the current encryption key, if a former key made the stored one. Store it, so that the former key
-   * can be removed.
+   * The hash under the current encryption key, if the stored hash was made with a former key; otherwise null. Store it,
+   * so that the former key can be removed.
    */
   readonly rehash: Buffer | null;
 }
@@ -28,7 +28,7 @@ interface SecretCheck {
 /** Compares a secret with the stored hash, under the current and all former encryption keys. */
 export function verifyAppSecret({ kek }: Keys, stored: Uint8Array, presented: string): SecretCheck {
   const hashes = kek.deriveAll(LABEL).map((pepper) => hashSecret(pepper, presented));
-  // All keys are compared, so that the time does not reveal which one matched.
+  // All keys are tried, so that the time does not reveal which one matched.
   const equal = hashes.map((hash) => equalHashes(stored, hash));
   const isMatch = equal.includes(true);
   return { isMatch, rehash: isMatch && equal[0] === false ? (hashes[0] ?? null) : null };

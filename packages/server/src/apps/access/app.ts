@@ -16,17 +16,20 @@ import { projectApps } from '../../schema/apps/project-app.ts';
 /** An app to which users can sign in: app, project and owner all exist and are not deleted. */
 export interface LiveApp extends Readonly<typeof projectApps.$inferSelect> {
   readonly owner: { readonly kind: 'account' | 'organization'; readonly id: string };
-  /** The scope of its project, as tokens and answers name it. */
+  /** The scope of its project, as in tokens and responses. */
   readonly scope: ScopeRef;
   /** The organization for which a user signs in (`sign-in-organization.ts`); null: none. */
   readonly organization: { readonly id: string; readonly name: string } | null;
   /** The slice of that organization's grant, if the organization does not own the project. */
   readonly sliceId: string | null;
-  /** The organizations through whose providers people may sign in: those that use the project, all, or none. */
+  /**
+   * Which organizations' identity providers users may sign in through: those of organizations that use the project,
+   * all, or none.
+   */
   readonly takesConnections: 'ofProject' | 'all' | 'none';
 }
 
-/** The topic of the list of a project's apps. */
+/** Returns the cache topic of a project's list of apps. */
 export const appsTopic = (projectId: string): string => `apps:${projectId}`;
 
 const owners = alias(nodes, 'owner');
@@ -54,23 +57,26 @@ async function liveApp(db: Executor, which: SQL): Promise<LiveApp | undefined> {
 export const appById = (db: Executor, id: string): Promise<LiveApp | undefined> =>
   liveApp(db, eq(projectApps.id, id));
 
-/** The app with this client id, which may be any text that a client sent. */
+/** Returns the app with this client id, which may be any text that a client sent. */
 export async function appByClientId(db: Executor, sent: string): Promise<LiveApp | undefined> {
   const clientId = uuid.safeParse(sent);
   return clientId.success ? liveApp(db, eq(projectApps.clientId, clientId.data)) : undefined;
 }
 
-/** The issuer of the app's tokens, and the `iss` parameter of every redirect (RFC 9207). */
+/** Returns the issuer of the app's tokens, which every redirect names in `iss` (RFC 9207). */
 export const issuerOf = ({ appUrl }: Config, { owner, tenantId }: LiveApp): string =>
   projectIssuer(appUrl, owner, tenantId);
 
-/** The node of the app's project, or of the slice for whose customer it is used, for records outside of any scope. */
+/**
+ * Returns the node on which to record calls without a scope: the slice for whose customer the app is used, otherwise
+ * the app's project.
+ */
 export const nodeOfApp = ({ tenantId, sliceId, scope }: LiveApp): NodeRef => ({
   id: sliceId ?? tenantId,
   scope,
 });
 
-/** The sites through which people can sign in to the app: GitHub and OpenID Connect providers, as far as configured. */
+/** Returns the configured identity providers (GitHub and OpenID Connect) through which users can sign in to the app. */
 export const offeredIdentityProviders = (
   { identityProviders }: Pick<Services, 'identityProviders'>,
   app: Pick<LiveApp, 'id' | 'enabledProviders' | 'identityProviders'>,

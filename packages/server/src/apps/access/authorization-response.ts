@@ -1,3 +1,5 @@
+/* Responses to an app with the result of a sign-in (RFC 6749 §4.1.2), always with the issuer (RFC 9207). */
+
 import type { Config } from '../../config/config.ts';
 import { issuerOf, type LiveApp } from './app.ts';
 
@@ -20,15 +22,15 @@ export type AppError =
 
 interface RedirectTarget {
   readonly redirectUri: string;
-  /** Null: the request had no usable state. */
+  /** Null if the request had no usable state. */
   readonly state: string | null;
 }
 
-/** What an app gets: a code, or an error with a fixed English text for its developer that never contains input. */
+/** What an app gets: a code, or an error with a fixed English text for its developer. The text never contains input. */
 export type AuthorizationResult =
   { readonly code: string } | { readonly error: AppError; readonly error_description?: string };
 
-/** The parameters of the answer, however it is sent. */
+/** Returns the parameters of the response, whichever way it is sent. */
 export const responseParameters = (
   config: Config,
   app: LiveApp,
@@ -41,8 +43,9 @@ export const responseParameters = (
 });
 
 /**
- * Appends the parameters and leaves the rest of the address unchanged, because apps compare it character by
- * character. The address has no fragment. A query parameter with the same name is removed, so that each occurs once.
+ * Returns the redirect URI with the parameters appended. The rest of the address is unchanged, because apps compare it
+ * character by character. It has no fragment. A query parameter with the same name is removed, so that each occurs
+ * once.
  */
 export function responseRedirect(redirectUri: string, parameters: Readonly<Record<string, string>>): string {
   const [path = '', query = ''] = redirectUri.split(/\?(.*)/s);

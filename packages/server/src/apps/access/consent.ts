@@ -9,11 +9,11 @@ import type { LiveApp } from './app.ts';
 import type { OpenidScope } from '../../schema/apps/openid-scope.ts';
 
 /*
- * Consent of users to apps (openid §6). Users are asked once, and again only for what they haven't been asked before.
+ * Consent of users to apps (openid §6). Users are asked once, and again only for what they have not consented to yet.
  */
 
 interface Consent {
-  /** Permissions; null: the app is not restricted. */
+  /** Permissions; null if the app is not restricted. */
   readonly scopes: readonly string[] | null;
   readonly openidScopes: readonly OpenidScope[];
 }
@@ -45,7 +45,7 @@ export async function hasConsented(
   );
 }
 
-/** Whether the user has consented to anything that this app asked for. */
+/** Whether the user has consented to anything that this app requested. */
 export async function knowsUser(db: Executor, app: Pick<LiveApp, 'id'>, userId: string): Promise<boolean> {
   const rows = await db.select({ id: appGrants.id }).from(appGrants).where(isGrant(app, userId));
   return rows.length > 0;
@@ -54,7 +54,7 @@ export async function knowsUser(db: Executor, app: Pick<LiveApp, 'id'>, userId: 
 const isGrant = ({ id }: Pick<LiveApp, 'id'>, userId: string) =>
   and(eq(appGrants.userId, userId), eq(appGrants.projectAppId, id));
 
-/** Adds to what the user has consented to. The caller holds the lock on the user's row. */
+/** Adds to the user's stored consent. The caller must hold the lock on the user's row. */
 export async function rememberConsent(
   tx: Executor,
   { ids, clock }: Pick<Services, 'ids' | 'clock'>,
@@ -77,7 +77,7 @@ export async function rememberConsent(
   }
 }
 
-/** Grants with the names of their apps, newest first. */
+/** Returns the grants with the names of their apps, newest first. */
 export const loadGrants = (db: Executor, which: SQL) =>
   db
     .select({

@@ -6,7 +6,7 @@ import { fail } from '../../errors.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 
 /**
- * The settings of the project that exists under exactly this owner.
+ * Returns the settings of the project that exists under exactly this owner.
  * @throws NOT_FOUND
  */
 export async function liveProject(

@@ -9,7 +9,7 @@ interface RequestedScopes {
   readonly permissions: readonly string[] | null;
 }
 
-/** The scopes of a request, each once. Names are separated by spaces. */
+/** Returns the scopes of a request, each once. They are separated by spaces. */
 export function parseScopes(sent: string | undefined): RequestedScopes {
   const names = [...new Set((sent ?? '').split(' ').filter(Boolean))];
   const permissions = names.filter((name) => !isOpenidScope(name));
@@ -20,8 +20,8 @@ export function parseScopes(sent: string | undefined): RequestedScopes {
 }
 
 /**
- * Whether the app gets a refresh token: without `openid` always, as OAuth 2.0 apps expect; with it only by
- * `offline_access`.
+ * Whether the app gets a refresh token. Without `openid` it always gets one, as OAuth 2.0 apps expect; with `openid`
+ * only if it requests `offline_access`.
  */
 export const isOffline = (openid: readonly OpenidScope[]): boolean =>
   !openid.includes('openid') || openid.includes('offline_access');

@@ -4,10 +4,10 @@ import type { LiveApp } from './app.ts';
 
 const MAX_NAMED_RESOURCES = 5;
 
-/** One resource, or several: the parameter may be repeated (RFC 8707 §2). */
+/** The parameter `resource`, which may be repeated (RFC 8707 §2). */
 export const resourceParameter = z.union([z.string(), z.array(z.string()).max(100)]).optional();
 
-/** The values of a parameter that may be repeated, each once; empty ones count as absent (RFC 6749 §3.1). */
+/** Returns the values of a parameter that may be repeated, each once. Empty values count as absent (RFC 6749 §3.1). */
 export const namedResources = (sent: string | readonly string[] | undefined): string[] => [
   ...new Set([sent ?? []].flat().filter((value) => value !== '')),
 ];
@@ -39,6 +39,6 @@ export const invalidTarget = (): DoorwardError =>
     fix: 'Name at most five of the resources of the app, and after the sign-in none that it did not name.',
   });
 
-/** The claim `aud`: this service, and the resource servers. */
+/** Returns the claim `aud`: this service and the resource servers. */
 export const audienceOf = (appUrl: string, resources: readonly string[]): string | string[] =>
   resources.length === 0 ? appUrl : [appUrl, ...resources];

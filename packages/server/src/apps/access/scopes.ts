@@ -8,7 +8,7 @@ import { unknownScope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { LiveApp } from './app.ts';
 
-/** A scope of an app (`slug:action` of its project, or a built-in `Noun:Action`) with a name for people. */
+/** A scope of an app (`slug:action` of its project, or a built-in `Noun:Action`) with a name to show to users. */
 export interface NamedScope {
   readonly scope: string;
   readonly name: string;
@@ -93,7 +93,7 @@ async function loadGrants(
   return (await resolver.rightsOfUser(project, userId, db)).grants;
 }
 
-/** The scopes that the user holds, with or without a condition. */
+/** Returns the scopes that the user holds, with or without a condition. */
 const heldScopes = (grants: Grants, scopes: readonly string[]): string[] =>
   scopes.filter((scope) => {
     const [resource = '', action = ''] = scope.split(':');

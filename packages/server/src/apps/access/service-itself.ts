@@ -13,7 +13,7 @@ export const SERVICE_ID = '00000000-0000-0000-0000-000000000000';
 
 export const isServiceItself = ({ id }: Pick<LiveApp, 'id'>): boolean => id === SERVICE_ID;
 
-/** The request of a sign-in that ends at `page`, an address of this service or of one of its frontends. */
+/** Returns the request of a sign-in that ends at `page`, an address of this service or of one of its frontends. */
 export const serviceRequest = (
   page: string,
   toService: NonNullable<AppRequest['toService']>,

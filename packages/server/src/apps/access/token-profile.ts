@@ -6,7 +6,7 @@ interface Facts {
   readonly granted: string | null;
 }
 
-/** The type and the claims of an access token in this profile. */
+/** Returns the type and the claims of an access token in this profile. */
 export function inProfile<C extends { readonly scope: object }>(
   profile: AccessTokenProfile,
   claims: C,

@@ -3,7 +3,7 @@ import type { AppText, AppTextPurpose } from '../../schema/apps/app-text.ts';
 
 const MAX_LINES = 6;
 
-/** The text of the app for this reader; undefined: it has none. */
+/** Returns the app's text for this purpose and language; undefined if it has none. */
 export const appTextFor = (
   { texts }: { readonly texts: readonly AppText[] },
   purpose: AppTextPurpose,

@@ -6,7 +6,7 @@ import { imageInUpload } from '../../people/pictures/upload.ts';
 const MAX_BYTES = 2 ** 18;
 const LONGEST_SIDE = 1024;
 
-/** What the uploads of logos have in common. */
+/** Settings that all operations to upload a logo share. */
 export const logoUpload = {
   bodyLimitBytes: 2 ** 19,
   description:

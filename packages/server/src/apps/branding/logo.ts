@@ -11,7 +11,7 @@ import { logos } from '../../schema/tenants/logo.ts';
 
 const folder = (appUrl: string): string => `${appUrl}/api/pictures/`;
 
-/** Whether this service serves the picture, so that no other site learns of its readers. */
+/** Whether this service serves the picture. Loading it then tells no other site who reads the page. */
 export const isOwnPicture = (appUrl: string, address: string | null): address is string =>
   address !== null &&
   address.startsWith(folder(appUrl)) &&
@@ -20,7 +20,7 @@ export const isOwnPicture = (appUrl: string, address: string | null): address is
 /** A file name and nothing else: with a further path or a query, the address would lead elsewhere. */
 const fileName = /^[\w-]{43}\.[a-z]{3,4}$/;
 
-/** Stores the logo in place of the earlier one, whose address stops working. Returns the new address. */
+/** Stores the logo in place of the previous one, whose address stops working. Returns the new address. */
 export async function storeLogo(
   { tx, services }: { readonly tx: Executor; readonly services: Services },
   owner: { readonly id: string; readonly tenantId: string },
@@ -51,7 +51,7 @@ const ofLive = (table: typeof projectApps | typeof organizations): SQL =>
   sql`exists (select 1 from ${table} t where t.id = ${logos.id} and t.deleted_at is null
     and right(t.logo_url, length(${logos.name})) = ${logos.name})`;
 
-/** The logo with this name, while its app or organization refers to it and is not deleted. */
+/** Returns the logo with this name while its app or organization refers to it and is not deleted. */
 export async function readLogo(db: Executor, name: string) {
   const [stored] = await db
     .select({ mediaType: logos.mediaType, bytes: logos.bytes })

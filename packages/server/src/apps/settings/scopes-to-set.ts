@@ -8,14 +8,14 @@ import { fail, type DetailCode } from '../../errors.ts';
 import type { Services } from '../../services.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 
-/* The permissions of a project that its apps may receive. */
+/* The permissions of a project that its apps may get. */
 
 /** The caller who sets the scopes, and the project. */
 interface Setter {
   readonly tx: Executor;
   readonly services: Services;
   readonly projectId: string;
-  /** What the caller holds in the project. */
+  /** The caller's rights in the project. */
   readonly grants: Grants;
 }
 
@@ -24,7 +24,7 @@ interface Setter {
  * scope; an unrestricted app (`before` null) counts as having every scope of the project plane. A scope whose
  * permission was deleted may stay, and grants nothing.
  *
- * @param field what the details of an error name
+ * @param field the field that error details name
  * @throws VALIDATION_ERROR, PRIVILEGE_ESCALATION
  */
 export async function scopesToSet(
@@ -38,7 +38,7 @@ export async function scopesToSet(
   return spelled;
 }
 
-/** The permissions that an app may use by these scopes and not by those before. */
+/** Returns the permissions that an app may use with these scopes but not with those before. */
 export function addedScopes(
   { nouns }: Pick<BuiltIns, 'nouns'>,
   scopes: readonly string[],
@@ -63,7 +63,7 @@ async function spellScopes(
   field: string,
 ): Promise<string[]> {
   const { nouns, permissions } = services.builtIns;
-  /** Case matters in a built-in noun but not in a customer's slug, as in authorization checks. */
+  /** Case matters in a built-in noun but not in a slug, as in authorization checks. */
   const keyOf = (name: string): string => {
     const [resource = ''] = name.split(':');
     return (nouns.has(resource) ? resource : '') + name.toLowerCase();
