@@ -17,7 +17,7 @@ import { projectCodes } from '../schema/oauth/project-code.ts';
 import { AppGrant, appGrants } from '../schema/oauth/app-grant.ts';
 import { sessions } from '../schema/sign-in/session.ts';
 
-/* What the user has consented to for apps (openid §6). */
+/* Operations on the user's consents to apps (openid §6). */
 
 /** The condition that neither the app of a grant nor its project is deleted. */
 const isOfLiveApp = (db: Executor) =>

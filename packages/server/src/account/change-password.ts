@@ -19,15 +19,18 @@ interface PasswordInput {
   readonly confirmPassword?: string | undefined;
 }
 
-/** The stored hash that matched the current password, and the hash of the new one; null if it did not match. */
+/**
+ * The stored hash that matched the current password, and the hash of the new password; null if the current password did
+ * not match.
+ */
 type PreparedChange = { readonly matched: string; readonly hash: string } | null;
 
 const invalidField = (path: string, code: 'not_allowed' | 'password_unchanged') =>
   fail('VALIDATION_ERROR', { details: [{ path, code }] });
 
 /**
- * Checks the new password, then the current one: an error about the new password must not reveal whether the current
- * one was right. A user without a password, who signs in through a provider, gets the answer of a wrong password after
+ * Checks the new password before the current one: an error about the new password must not reveal whether the current
+ * one was right. A user without a password, who signs in through a provider, gets the error for a wrong password after
  * the same work; they get a password by adding an address to sign in with.
  * @throws VALIDATION_ERROR
  */
@@ -44,7 +47,7 @@ export async function prepareChange(
     .from(users)
     .leftJoin(passwords, eq(passwords.userId, users.id))
     .where(and(eq(users.id, userId), isNull(users.deletedAt)));
-  // NFKC: the same password in two Unicode spellings is not a new one.
+  // Passwords are compared in NFKC: the same password in another Unicode spelling is not new.
   if (newPassword.normalize('NFKC') === currentPassword.normalize('NFKC')) {
     throw invalidField('newPassword', 'password_unchanged');
   }
@@ -57,7 +60,7 @@ export async function prepareChange(
   return { matched: matchedHash, hash: await services.passwords.hash(newPassword) };
 }
 
-/** Replaces the password and ends every other session of the user; records and refuses a wrong current password. */
+/** Replaces the password and ends every other session of the user. Records and refuses a wrong current password. */
 export async function changePassword(
   ctx: Run,
   { userId, credentialId }: Principal,
@@ -67,7 +70,7 @@ export async function changePassword(
   const user = await lockUser(ctx, userId);
   const [stored] = await tx.select().from(passwords).where(eq(passwords.userId, userId));
   const lockedOut = await isLockedOut(tx, services, userId, call.network);
-  // Since `prepareChange` checked it, another request may have changed the password or counted a failure.
+  // Another request may have changed the password or counted a failure since `prepareChange` checked it.
   const isValid = prepared !== null && stored?.hash === prepared.matched && !lockedOut;
   if (!isValid || !user || !canSignIn(user)) {
     if (user && !lockedOut) await countFailure(tx, services, userId, call.network);

@@ -34,7 +34,7 @@ export const me = query({
     if (!self) throw fail('UNAUTHENTICATED');
     const { user, isEnrolled: enabled, ...owned } = seenFrom(caller, self);
     return {
-      // The metadata of a user belongs to the tenants, which read it in their scopes.
+      // Metadata about a user belongs to the tenants that set it; they read it in their scopes.
       user: { ...user, metadata: {} },
       ...owned,
       emailVerified: user.emailVerified,
@@ -70,7 +70,7 @@ export const changeMyPassword = mutation({
   codes: ['UNAUTHENTICATED'],
   limit: {
     class: 'auth',
-    // By network too, so that a thief of the session cannot use up the limit of its user.
+    // Limits by network too, so that a thief of the session cannot use up the limit of its user.
     key: (_, { authentication, network }) =>
       authentication.ok ? `changeMyPassword ${authentication.principal.userId} ${network}` : null,
   },
@@ -78,7 +78,10 @@ export const changeMyPassword = mutation({
   run: (ctx) => changePassword(ctx, callerOf(ctx), ctx.prepared),
 });
 
-/** Only null: users upload pictures, so that browsers never load an image from a URL that another user chose. */
+/**
+ * Accepts only null. Users upload pictures instead, so that browsers never load an image from a URL that another user
+ * chose.
+ */
 const pictureRemoval = url
   .nullable()
   .refine((value) => value === null, { params: { code: 'not_allowed' } })

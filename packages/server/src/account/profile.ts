@@ -13,7 +13,7 @@ import { lockUser } from '../people/lock-user.ts';
 /** The context of an operation in which users change their own data. */
 export type OwnRun = Run & { readonly principal: Principal | null };
 
-/** The caller's own row, locked until commit. @throws UNAUTHENTICATED if another request deleted the user */
+/** Returns the caller's row, locked until the commit. @throws UNAUTHENTICATED if another request deleted the user */
 export async function lockSelf(ctx: OwnRun): Promise<UserRow> {
   const user = await lockUser(ctx, callerOf(ctx).userId);
   if (!user) throw fail('UNAUTHENTICATED');
@@ -24,7 +24,7 @@ type Patch = {
   readonly [K in 'name' | 'locale' | 'pictureUrl']?: UserRow[K] | undefined;
 };
 
-/** Changes the fields of the patch that differ and records `user.updated`; records nothing if none differs. */
+/** Changes the fields of the patch that differ and records `user.updated`. Records nothing if no field differs. */
 export async function changeSelf(ctx: OwnRun, patch: Patch): Promise<UserRow> {
   const { tx, services } = ctx;
   const before = await lockSelf(ctx);

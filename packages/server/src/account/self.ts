@@ -69,9 +69,9 @@ const memberships: SQL<Membership[]> = sql<Membership[]>`coalesce((
   where ${organizationMembers.userId} = ${users.id} and ${organizations.deletedAt} is null), '[]')`;
 
 /**
- * A user who is not deleted, with their accounts and memberships, in one statement, because applications read it on
- * every page. A user has at most two accounts, so the join repeats little. Planning would take longer than running, so
- * the statement is prepared.
+ * Returns a user who is not deleted, with their accounts and memberships. One statement reads them, because
+ * applications call this on every page. A user has at most two accounts, so the join repeats little. The statement is
+ * prepared, because planning would take longer than running it.
  */
 export async function readSelf(tx: Executor, userId: string, operatorRules: OperatorRules) {
   const rows = await tx

@@ -21,10 +21,10 @@ import { lockSelf, type OwnRun } from './profile.ts';
 
 type MethodRow = typeof authenticationMethods.$inferSelect;
 
-/** An address that was checked before its transaction. */
+/** An address that was checked outside the transaction. */
 interface PreparedMethod {
   readonly address: string;
-  /** Hash of the first password; null for a user who has one already. */
+  /** Hash of the first password; null for a user who already has one. */
   readonly hash: string | null;
 }
 
@@ -88,11 +88,11 @@ export async function addMethod(ctx: OwnRun, prepared: PreparedMethod): Promise<
   return row as MethodRow;
 }
 
-/** Mails the verification link; if another user owns the address, mails them a warning without a link instead. */
+/** Mails the verification link. If another user owns the address, mails that user a warning without a link instead. */
 async function mailLinkOrWarning(ctx: OwnRun, user: UserRow, address: string): Promise<void> {
   const owner = await findAddressOwner(ctx.tx, address);
   if (!owner || owner.id === user.id) return void (await sendVerification(ctx, user, address));
-  // Until the purge a deleted user keeps the address, but gets no mail.
+  // A deleted user keeps the address until the purge, but gets no mail.
   if (owner.deletedAt !== null || !(await consumeMailQuota(ctx.services, 'verification', address))) return;
   const language = owner.locale ?? ctx.call.language;
   await ctx.services.mail.queue(ctx.tx, addressOwnedMail(address, language));
@@ -113,7 +113,7 @@ export async function removeMethod(ctx: OwnRun, id: string): Promise<MethodRow> 
   if (!removed) throw fail('NOT_FOUND');
   const remaining = own.filter((method) => method !== removed);
   const losesVerified = removed.isVerified && !remaining.some(({ isVerified }) => isVerified);
-  // The address of a registration signs in even unverified; an added address does not.
+  // The user can sign in with the unverified address of their registration, but not with an unverified one added later.
   const losesSignIn = removed.claims && !remaining.some(({ claims }) => claims);
   if (remaining.length === 0 || losesVerified || losesSignIn) throw fail('LAST_SIGN_IN_METHOD');
   if (removed.isVerified) await assertAddressNotRequired(tx, removed, remaining);

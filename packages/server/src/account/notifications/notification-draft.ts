@@ -4,8 +4,8 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import type { NotifiedType, TextParams } from '../../people/notification-texts/texts.ts';
 
 /**
- * The notification that an event causes: its type, its recipients, and the values of its text. Everything is read
- * when the event is relayed, a moment after it happened. So a user who has left meanwhile is only notified that they
+ * The notification that an event causes: its type, its recipients, and the values of its text. Everything is read when
+ * the event is relayed, a moment after it happened. So a user who has left in the meantime is only notified that they
  * left, and a deleted tenant causes no notification.
  */
 export type NotificationDraft = {
@@ -27,6 +27,6 @@ export interface RuleInput {
 }
 export type DraftResult = Promise<NotificationDraft | undefined>;
 
-/** The id in a member of the event's data. After an erasure only `id` is left, which is the fallback. */
+/** Returns the id in a member of the event's data. After an erasure only `id` is left, so it is the fallback. */
 export const idIn = ({ body }: RelayedEvent, name: string): string =>
   String(body.data[name] ?? body.data['id']);

@@ -145,9 +145,7 @@ async function onKeyCreated(input: RuleInput): DraftResult {
   };
 }
 
-/**
- * Notifies the creator of the key if they still have access to its tenant: as owner of the account, or as a member.
- */
+/** Notifies the creator of the key if they still have access to its tenant: as owner of the account, or as a member. */
 async function onKeyExpiring(input: RuleInput): DraftResult {
   const { tx, event } = input;
   const id = idIn(event, 'id');

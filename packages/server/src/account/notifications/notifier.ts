@@ -14,9 +14,9 @@ import { textOf, preferencesFootnote, type TextParams } from '../../people/notif
 type Recipient = typeof users.$inferSelect;
 
 /**
- * Turns events into notifications and mails (events §6), according to each user's preferences and in their language.
- * Mail goes only to a verified primary address. The user who acted gets no notification, except about security: an
- * attacker may have acted as them. An API key that acts for a user does not count as that user.
+ * Creates the consumer that turns events into notifications and mails (events §6), according to each user's preferences
+ * and in their language. Mail goes only to a verified primary address. The user who acted gets no notification, except
+ * about security: an attacker may have acted as them. An API key that acts for a user does not count as that user.
  */
 export function createNotifier(services: Services): Consumer {
   const { mail, ids, clock, config } = services;
@@ -73,7 +73,7 @@ export function createNotifier(services: Services): Consumer {
     const language = locale ?? 'en';
     const { title, body } = textOf(language, type, withoutLinksIn(words), event.occurredAt);
     const footnotes = kindOf(type).locked.includes('email') ? [] : [preferencesFootnote[language]];
-    // Contains no link: a security warning must not train users to click.
+    // The mail contains no link: a security warning must not train users to click.
     await mail.queue(tx, composeMail({ to: email, language, subject: title, paragraphs: [body], footnotes }));
   }
 }
@@ -102,7 +102,7 @@ async function recipientsOf(
     );
 }
 
-/** The values as they may appear in a mail, with links removed from names; a network address is not a name. */
+/** Returns the values as they may appear in a mail: without links in names. A network address is not a name. */
 const withoutLinksIn = <W extends TextParams[keyof TextParams]>(words: W): W =>
   Object.fromEntries(
     Object.entries(words as Record<string, unknown>).map(([hole, word]) => [

@@ -10,7 +10,7 @@ import {
   type NotificationType,
 } from '../../schema/people/notification.ts';
 
-/** A stored preference, or the default. */
+/** A stored preference, or the default of its type and channel. */
 interface Preference {
   readonly type: NotificationType;
   readonly channel: Channel;
@@ -27,7 +27,7 @@ function preferenceOf(type: NotificationType, channel: Channel, chosen?: Prefere
     type,
     channel,
     locked,
-    // A row that was stored before the channel was locked is ignored.
+    // A stored preference is ignored if the channel has been locked since.
     enabled: locked || (chosen?.enabled ?? kindOf(type)[channel]),
     updatedAt: chosen?.updatedAt ?? null,
   };
@@ -39,7 +39,7 @@ const isOf = (
   channel: Channel,
 ): boolean => chosen.type === type && chosen.channel === channel;
 
-/** Every type with every channel, in the order of declaration. */
+/** Returns the user's preference for every type and channel, in the order of declaration. */
 export async function preferencesOf(tx: Executor, userId: string): Promise<Preference[]> {
   const chosen = await tx
     .select()
@@ -56,7 +56,7 @@ export async function preferencesOf(tx: Executor, userId: string): Promise<Prefe
   );
 }
 
-/** Which of these users get notifications of the type, by channel. */
+/** Returns a function that tells which of these users get notifications of the type, by channel. */
 export async function acceptingUsers(
   tx: Executor,
   type: NotificationType,
@@ -83,8 +83,8 @@ interface Choice {
 }
 
 /**
- * Stores a preference. `changed` is false when the user had chosen the same before, or when the channel is locked:
- * it is on already.
+ * Stores a preference. `changed` is false if the user had made the same choice before, or if the channel is locked and
+ * therefore always on.
  * @throws VALIDATION_ERROR for switching off a locked channel
  */
 export async function setPreference(

@@ -65,7 +65,7 @@ export const onUserChanged =
 export async function onMethodsChanged({ event }: RuleInput): DraftResult {
   const id = idIn(event, 'id');
   const { change, provider, label } = event.body.data as Partial<TextParams['sign_in_methods_changed']>;
-  // The user was erased meanwhile, with the data of the event.
+  // The user, and with them the data of the event, was erased in the meantime.
   if (!change || !provider || label === undefined) return undefined;
   const words = { change, provider, label };
   return { type: 'sign_in_methods_changed', userIds: [id], words, target: { type: 'User', id } };

@@ -8,7 +8,7 @@ import { projects } from '../../schema/tenants/project.ts';
 import { webhookSubscriptions } from '../../schema/webhooks/webhook-subscription.ts';
 import type { DraftResult, RuleInput } from './notification-draft.ts';
 
-/** The failing subscription and the users who can repair it. */
+/** Returns the failing subscription and the users who can repair it. */
 async function subscriptionOf({ tx, event }: RuleInput) {
   const { id } = event.body.data;
   const [row] = await tx
@@ -35,7 +35,7 @@ async function subscriptionOf({ tx, event }: RuleInput) {
     );
   if (!row) return undefined;
   return {
-    // Without path and query, which may contain the only secret of the receiver.
+    // The URL is shown without path and query, which may contain the only secret of the receiver.
     words: { project: row.project.name, receiver: new URL(row.url).hostname },
     since: row.failingSince ?? event.occurredAt,
     userIds: await managersOf(
@@ -63,8 +63,8 @@ export async function onWebhookDisabled(input: RuleInput): DraftResult {
 }
 
 /**
- * The users who may change webhook subscriptions of the project without a condition, and the creator of this one if
- * they still have access to the project.
+ * Returns the users who may change webhook subscriptions of the project without a condition, and the creator of this
+ * subscription if they still have access to the project.
  */
 async function managersOf(
   tx: Executor,

@@ -47,16 +47,17 @@ const BATCH_SIZE = 500;
 const ofUser = sql`${auditLog.target}->>'type' = 'User'`;
 
 /**
- * Acts through the user's own keys. Acts of a project key belong to the project, even for the user who made it: the
- * key keeps working after they have left, and the export must not reveal what happens in the project.
+ * SQL condition: the user acted through a key of their own. What a project key does belongs to the project, even if the
+ * user created the key: it keeps working after they have left, and the export must not reveal what happens in the
+ * project.
  */
 const byOwnKey = (userId: string): SQL => sql`(${auditLog.actor}->>'type' = 'apiKey' and exists (
   select from ${apiKeys} where ${apiKeys.id}::text = ${auditLog.actor}->>'id'
     and ${apiKeys.scopeTenant} = 'ProjectUser' and ${apiKeys.userId} = ${userId}))`;
 
 /**
- * Whether the user still belongs to the tenant of the entry: as its owner or member, or as owner or member of the
- * project's owner.
+ * SQL condition: the user still belongs to the tenant of the entry, as its owner or member, or as owner or member of
+ * the project's owner.
  */
 const belongsThere = (userId: string): SQL => sql`exists (
   select from ${nodes} n where n.id = ${auditLog.tenantId} and (
@@ -65,9 +66,9 @@ const belongsThere = (userId: string): SQL => sql`exists (
     or exists (select from ${projectUsers} p where p.tenant_id = n.id and p.user_id = ${userId})))`;
 
 /**
- * The user's audit entries in order of time; ids are assigned in that order, and an index on actor and id serves the
- * batches. Changes to other people belong to those people, and changes in a tenant that the user has left belong to
- * the tenant: for both, the entry omits the changed values.
+ * Returns the user's audit entries in order of time. Ids are assigned in that order, and an index on actor and id
+ * serves the batches. Changes to other people belong to those people, and changes in a tenant that the user has left
+ * belong to the tenant: in both cases the entry omits the changed values.
  */
 export const auditEntries = batchedList(AuditEntry, async function* ({ tx, userId }) {
   const isByUser = sql`${auditLog.actor}->>'userId' = ${userId}

@@ -10,7 +10,7 @@ import { accounts, appConsents, factors, methods, ownPasskeys, activeSessions, u
 import { preferences, receivedNotifications } from './notifications.ts';
 import type { Exporting, Section } from './section.ts';
 
-/** The sections of an export, in order. A new kind of personal data adds a section. */
+/** The sections of an export, in order. Each new kind of personal data needs a section. */
 const sections = {
   user,
   accounts,
@@ -60,9 +60,9 @@ export const PersonalExport = z
   .meta({ id: 'PersonalExport', description: 'All personal data that the service stores about a user.' });
 
 /**
- * The export as JSON, in chunks. It reads one snapshot, and the transaction ends before the first byte is sent, so
- * that a slow reader holds no database connection. Only the JSON text is kept in memory, once.
- * @throws UNAUTHENTICATED when the user was deleted meanwhile
+ * Returns the export as JSON, in chunks. It reads one snapshot, and the transaction ends before the first byte is sent,
+ * so that a slow reader holds no database connection. Only the JSON text is kept in memory, once.
+ * @throws UNAUTHENTICATED if the user was deleted in the meantime
  */
 export function exportPersonalData(
   db: Executor,
@@ -81,7 +81,7 @@ export function exportPersonalData(
   }, snapshot);
 }
 
-/** A JSON answer that browsers save under this name. */
+/** Returns a JSON response that browsers save under this name. */
 export const attachment = (name: string, chunks: readonly Buffer[]): BareReply =>
   bare(Readable.from(chunks), {
     'content-disposition': `attachment; filename="${name}"`,

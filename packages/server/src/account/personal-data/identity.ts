@@ -20,7 +20,7 @@ export const user = single(User.schema, async ({ tx, userId }) => {
     .from(users)
     .where(and(eq(users.id, userId), isNull(users.deletedAt)));
   if (!row) throw fail('UNAUTHENTICATED');
-  // Metadata of tenants about the user belongs to their scopes.
+  // Metadata that tenants store about the user belongs to them, so it is not exported.
   return { ...row, metadata: {} };
 });
 
@@ -44,7 +44,7 @@ export const activeSessions = list(Session.schema, async ({ tx, services, userId
   return rows.map((row) => ({ ...row, isCurrent: row.id === sessionId }));
 });
 
-/** What the user has consented to for apps. */
+/** The user's consents to apps. */
 export const appConsents = list(AppGrant.schema, ({ tx, userId }) =>
   loadGrants(tx, eq(appGrants.userId, userId)),
 );

@@ -9,7 +9,8 @@ import { roles } from '../../schema/rights/role.ts';
 import { list } from './section.ts';
 
 /*
- * Memberships of the user, and the keys that act as them. Of organizations and projects, only the names are exported.
+ * Memberships of the user, and the keys that act as the user. Of organizations and projects, only the names are
+ * exported.
  */
 
 const Role = z
@@ -68,7 +69,10 @@ export const projectMemberships = list(ProjectMembership, ({ tx, userId }) =>
     .orderBy(asc(projectUsers.createdAt), asc(projects.id)),
 );
 
-/** ProjectUser keys only: a key of a project belongs to the project and not to its maker. */
+/**
+ * The ProjectUser keys of the user. A key of a project belongs to the project, not to its creator, so it is not
+ * exported.
+ */
 export const keys = list(ApiKey.schema, ({ tx, userId }) =>
   tx
     .select({ ...getTableColumns(apiKeys), ...(ApiKey.computed as Record<string, SQL>) })

@@ -3,7 +3,7 @@ import { Notification, NotificationPreference, notifications } from '../../schem
 import { preferencesOf } from '../notifications/preferences.ts';
 import { list } from './section.ts';
 
-/** Notifications that the user got, and their preferences. Notifications are kept for 90 days, so they are few. */
+/** The notifications that the user received. They are kept for 90 days, so they are few. */
 export const receivedNotifications = list(Notification.schema, ({ tx, userId }) =>
   tx
     .select()

@@ -3,7 +3,7 @@ import type { Services } from '../../services.ts';
 import { projector } from '../../kernel/output/projector.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 
-/** The user whose data is exported, and the snapshot that all sections read. */
+/** The user whose data is exported, and the transaction whose snapshot all sections read. */
 export interface Exporting {
   readonly tx: Executor;
   readonly services: Services;
@@ -11,13 +11,13 @@ export interface Exporting {
   readonly sessionId: string;
 }
 
-/** One member of an export: its schema, which is an allow-list as in answers, and its JSON in chunks. */
+/** One member of an export: its schema, which is an allow-list as in responses, and its JSON in chunks. */
 export interface Section<S extends z.ZodType = z.ZodType> {
   readonly schema: S;
   readonly json: (exporting: Exporting) => AsyncIterable<string>;
 }
 
-/** A section with a single value. */
+/** Creates a section with a single value. */
 export function single<S extends z.ZodType>(
   schema: S,
   read: (exporting: Exporting) => Promise<unknown>,
@@ -31,7 +31,7 @@ export function single<S extends z.ZodType>(
   };
 }
 
-/** A section with a list that is read in batches, so that a long list is never in memory as rows. */
+/** Creates a section with a list that is read in batches, so that the rows of a long list are never all in memory. */
 export function batchedList<S extends z.ZodType>(
   item: S,
   read: (exporting: Exporting) => AsyncIterable<readonly unknown[]>,
@@ -51,7 +51,7 @@ export function batchedList<S extends z.ZodType>(
   };
 }
 
-/** A section with a list that is short for every user. */
+/** Creates a section with a list that is short for every user. */
 export const list = <S extends z.ZodType>(
   item: S,
   read: (exporting: Exporting) => PromiseLike<readonly unknown[]>,

@@ -64,7 +64,8 @@ export const picture = query({
     return bare(stored.bytes, {
       'content-type': stored.mediaType,
       'cache-control': 'public, max-age=31536000, immutable',
-      // Opened directly, the picture is a page of this service, so it must not run or load anything or have an origin.
+      // If a browser opens the address directly, the picture is a page of this service. So it must not run or load
+      // anything or have an origin.
       'content-security-policy': "sandbox; default-src 'none'",
       'cross-origin-resource-policy': 'cross-origin',
       etag: `"${name}"`,

@@ -26,7 +26,7 @@ export async function prepareUpload(
   return image;
 }
 
-/** Stores the picture in place of the earlier one, whose address stops working. Returns the new address. */
+/** Stores the picture in place of the previous one, whose address stops working. Returns the new address. */
 export async function storePicture(ctx: Run, userId: string, image: DetectedImage): Promise<string> {
   const { tx, services } = ctx;
   const before = await lockUser(ctx, userId);
