@@ -16,8 +16,8 @@ import { verifiedOwnerOf } from './prepared.ts';
 import { operatorRoleOf, readOperators } from './read-operators.ts';
 
 /*
- * Operator commands on the machine of the service. They name operators by address and have no caller, so the system
- * performs them.
+ * Operator commands on the machine of the service. They name operators by address and have no caller, so the audit log
+ * shows the system as the actor.
  */
 
 type AddressFault = 'unable' | 'exists' | 'unknown' | 'configured' | 'last';
@@ -45,7 +45,7 @@ interface Addition {
   readonly address: string;
   readonly roleId: string;
   readonly reason: string | undefined;
-  /** How long an address that no user has verified stays prepared. */
+  /** For how many days an address that no user has verified stays prepared. */
   readonly days: number;
 }
 
@@ -123,13 +123,13 @@ export async function removeByAddress(
   if (!operator && prepared.length === 0) throw new OperatorRefused('unknown');
   if (!operator) return;
   if (!rows.some(({ source }) => source !== 'configuration')) throw new OperatorRefused('configured');
-  // A user who is in the configuration too stays an operator.
+  // A user who is also in the configuration stays an operator.
   if (!evenLast && rows.length === 1 && !(await operatorRemains(tx, services.rules, operator.userId)))
     throw new OperatorRefused('last');
   await removeOperator({ ...act, services }, operator.userId, reason);
 }
 
-/** All operators, and the addresses that wait for their user. */
+/** Returns all operators, and the prepared addresses that no user has verified yet. */
 export async function listByAddress(db: Executor, services: Pick<Services, 'clock'>, rules: OperatorRules) {
   const waiting = await db
     .select()

@@ -8,7 +8,10 @@ import type { Executor } from '../kernel/scoped-db.ts';
 import { lockUser } from '../people/lock-user.ts';
 import { addOperator, lockOperators } from '../people/operators.ts';
 
-/** The user who holds the address as verified e-mail method; an address that only a provider reports does not count. */
+/**
+ * Returns the id of the user who has the address as a verified e-mail method. An address that only a provider reports
+ * does not count.
+ */
 export async function verifiedOwnerOf(db: Executor, address: string): Promise<string | undefined> {
   const [row] = await db
     .select({ id: users.id })
@@ -24,7 +27,7 @@ export const isVerifiedAddress = and(
   eq(authenticationMethods.claims, true),
 );
 
-/** Makes operators of the users who have verified an address that the command line has prepared. */
+/** Makes users operators whose verified address the command line has prepared. */
 export async function appointPrepared(
   services: Pick<Services, 'config' | 'clock'>,
   pool: Executor,

@@ -13,7 +13,7 @@ interface Act {
   readonly target: { readonly type: 'User' | 'Organization'; readonly id: string };
   /** The tenant of the act: the account of the user, or the organization; undefined for a user without an account. */
   readonly node: NodeRef | undefined;
-  /** The event of the tenant, if the act has one. */
+  /** The event to emit in the tenant, if the act has one. */
   readonly event?: string;
   readonly data?: Readonly<Record<string, unknown>>;
 }

@@ -66,7 +66,7 @@ export const impersonateUser = mutation({
     const { userId: operatorId, credentialId } = callerOf(ctx);
     const now = services.clock.now();
     if (input.id === operatorId) throw fail('INVALID_STATE', { params: { state: 'oneself' } });
-    // The lock on the operator makes concurrent starts of one operator wait for each other.
+    // The lock on the operator makes concurrent starts by one operator wait for each other.
     const [first, second] = [operatorId, input.id].sort() as [string, string];
     const locked = [await lockUser(ctx, first), await lockUser(ctx, second)];
     const user = locked.find((row) => row?.id === input.id);
@@ -103,7 +103,7 @@ export const impersonateUser = mutation({
       authenticatedAt: now,
       lastUsedAt: now,
       expiresAt: prepared.expiresAt,
-      // No refresh token has this hash.
+      // No refresh token has this hash, so the session cannot be refreshed.
       refreshHash: '',
     });
     const subject = { id: prepared.id, userId: user.id };

@@ -111,14 +111,14 @@ export const deleteOperator = mutation({
         fix: 'Take the address from OPERATORS and restart the service.',
       });
     }
-    // A user who is in the configuration too stays an operator.
+    // A user who is also in the configuration stays an operator.
     if (rows.length === 1) await assertOperatorRemains(tx, services.config.operators, userId);
     await removeOperator(ctx, userId, input.reason);
     return removable;
   },
 });
 
-/** @throws VALIDATION_ERROR for an unknown role, PRIVILEGE_ESCALATION for one that holds more than the caller */
+/** @throws VALIDATION_ERROR for an unknown role, PRIVILEGE_ESCALATION for one that the caller does not fully hold */
 function assertCanGrantRole({ grants }: CallerRights, roleId: string): void {
   const role = installationRoles.find(({ id }) => id === roleId);
   if (!role) {

@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { email } from '../../kernel/input/values.ts';
 
 /*
- * Searches over all tenants use an index, however many rows there are. They look up an id, an address or its domain; in
- * names they find whole words and beginnings of words.
+ * Conditions for searches over all tenants. Each uses an index, however many rows there are. A search is for an id, an
+ * address or the domain of addresses, or for words at the beginning of words in a name.
  */
 
 const isUuid = (text: string): boolean => z.uuid().safeParse(text).success;
@@ -21,7 +21,7 @@ function wordsIn(name: PgColumn, text: string): SQL {
 /** The kinds of search text. The kind decides how to search, and the audit log contains it instead of the text. */
 type SearchKind = 'id' | 'address' | 'domain' | 'name';
 
-/** Returns whether a search is for an id, an address, a domain or a name. */
+/** Returns whether the text is an id, an address, a domain or a name. */
 export function kindOfSearch(text: string): SearchKind {
   if (isUuid(text)) return 'id';
   if (text.startsWith('@')) return 'domain';
@@ -58,7 +58,7 @@ export function usersBy(
   }
 }
 
-/** The domain as stored addresses spell it. */
+/** Returns the domain as it is spelled in stored addresses. */
 function domainOf(text: string): string {
   const { success, data } = email.safeParse(`a${text}`);
   return success ? data.slice(2) : '';

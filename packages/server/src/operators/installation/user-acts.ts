@@ -238,7 +238,7 @@ export const sendUserPasswordReset = mutation({
   },
 });
 
-/** @throws NOT_FOUND if the user was deleted meanwhile */
+/** @throws NOT_FOUND if the user was deleted in the meantime */
 async function lockTarget(ctx: ActRun, id: string) {
   const user = await lockUser(ctx, id);
   if (!user) throw fail('NOT_FOUND');

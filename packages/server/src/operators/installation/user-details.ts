@@ -87,7 +87,7 @@ type Details = Omit<
   keyof z.output<typeof InstallationUser.schema> | 'isOperator'
 >;
 
-/** What belongs to the user, in one statement. `now` decides which sessions are open. */
+/** Returns everything that belongs to the user, read in one statement. `now` decides which sessions are open. */
 export async function readDetails(tx: Executor, userId: string, now: Date): Promise<Details> {
   const id = sql`${userId}::uuid`;
   const [row] = await rowsOf<{ details: Details }>(
