@@ -5,7 +5,10 @@ import { pagePolicy } from './page.ts';
 
 const path = '/hosted/colour/';
 
-/** The address of the style sheet of a colour. It is a file because the policy of pages allows no inline styles. */
+/**
+ * Returns the address of the style sheet for a colour. It is a file because the policy of the pages allows no inline
+ * styles.
+ */
 export const colourSheet = (colour: string): string => `${path}${colour.slice(1)}.css`;
 
 /** Serves `/hosted/colour/<rrggbb>.css`, whose content never changes. */

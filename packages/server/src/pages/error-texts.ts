@@ -4,16 +4,19 @@ import type { Language } from '../languages.ts';
 interface Texts {
   readonly title: string;
   readonly advice: Partial<Record<Code, string>>;
-  /** The advice for every other code. */
+  /** The advice for all other codes. */
   readonly otherwise: string;
-  /** The advice if an app sent a wrong request. `goOn` links to the app, whose address ({place}) can be anyone's. */
+  /**
+   * The advice if an app sent a wrong request. `goOn` links to the app; its address (`{place}`) can be chosen by
+   * anyone.
+   */
   readonly unknownApp: string;
   readonly goOn: string;
   readonly forTheOperator: string;
   readonly notFound: { readonly title: string; readonly text: string; readonly start: string };
 }
 
-/** What people can do about an error. The message of the error is for the people who help them. */
+/** What users can do about an error. The message of the error itself is meant for the people who help them. */
 export const errorTexts: Record<Language, Texts> = {
   en: {
     title: 'Something went wrong',

@@ -9,8 +9,8 @@ import { hostedPage, pagePolicy } from './page.ts';
 import { placeOf } from './sign-in/app-page.ts';
 
 /**
- * The page of an error, for people: what they can do and, for support, which parameter is wrong. It shows no value that
- * the request contained. `next`: the only address to which the page links.
+ * Makes the page for an error: what the user can do and, for support, which parameter is wrong. It shows no value from
+ * the request. `next` is the only address to which the page links.
  */
 export const errorPage: FastifyInstance['errorPage'] = (error, language, requestId, next) => {
   const { title, advice, otherwise, unknownApp, goOn, forTheOperator } = errorTexts[language];
@@ -33,7 +33,10 @@ export const errorPage: FastifyInstance['errorPage'] = (error, language, request
   return respond(language, title, body);
 };
 
-/** The page of an address that does not exist. It shows nothing of the request, since scanners try many addresses. */
+/**
+ * Makes the page for an address that does not exist. It shows nothing from the request, since scanners try many
+ * addresses.
+ */
 export const notFoundPage: FastifyInstance['notFoundPage'] = (language) => {
   const { title, text, start } = errorTexts[language].notFound;
   const body = html`<h1>${title}</h1>

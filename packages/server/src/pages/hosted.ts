@@ -19,7 +19,10 @@ import type { PageSettings } from './page-settings.ts';
 import { registerStartPage } from './start.ts';
 import { registerVerifyEmailPage } from './mailed-links/verify-email.ts';
 
-/** Registers every page: the start page, the pages below `/hosted`, those of a project sign-in and those of errors. */
+/**
+ * Registers all pages: the start page, the pages below `/hosted`, the account pages, and those for project sign-ins and
+ * errors.
+ */
 export function registerHostedPages(
   app: FastifyInstance,
   options: Omit<

@@ -17,7 +17,8 @@ export const serveLogos = (
   withHeaders(
     app,
     {
-      // Opened directly, a logo is a page of this service, so it must not run or load anything.
+      // If a browser opens the address directly, the logo is a page of this service. So it must not run or load
+      // anything.
       ...pageHeaders("sandbox; default-src 'none'", 'public, max-age=86400'),
       'cross-origin-resource-policy': 'cross-origin',
     },

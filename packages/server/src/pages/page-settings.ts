@@ -1,14 +1,14 @@
-/** What the pages need to know of the installation. */
+/** What the pages need to know about the installation. */
 export interface PageSettings {
   readonly https: boolean;
-  /** Whether the service serves these pages; pages link only to what exists. */
+  /** Which pages the service serves; pages link only to these. */
   readonly serves: {
     readonly explorer: boolean;
     readonly apiDocs: boolean;
     readonly docs: boolean;
     readonly console: boolean;
   };
-  /** Where people go on: the frontend, else the console, else the account pages. */
+  /** Where people continue: the frontend, otherwise the console, otherwise the account pages. */
   readonly home: string;
   readonly passwordMinLength: number;
 }

@@ -7,7 +7,10 @@ import { languageOf } from '../http/send-error.ts';
 import type { Language } from '../languages.ts';
 import { stylesheet } from './stylesheet.ts';
 
-/** The content security policy of a hosted page. It allows nothing inline and nothing of another site by default. */
+/**
+ * Returns the content security policy of a hosted page. By default it allows nothing inline and nothing from other
+ * sites.
+ */
 export const pagePolicy = ({
   script = false,
   formAction = "'none'",
@@ -29,7 +32,7 @@ export const pagePolicy = ({
 
 const ownBrand = html`<p class="brand"><img src="${brandIcon}" alt="" width="26" height="26" />Doorward</p>`;
 
-/** The document of a hosted page around `body`. Scripts and style sheets are files of this service. */
+/** Makes the document of a hosted page around `body`. Scripts and style sheets are files of this service. */
 export const hostedPage = (options: {
   readonly language: Language;
   readonly title: string;
@@ -37,9 +40,9 @@ export const hostedPage = (options: {
   readonly site?: null;
   readonly body: Html;
   readonly script?: string;
-  /** The name and picture at the top; those of Doorward by default. */
+  /** The name and picture at the top; by default those of Doorward. */
   readonly brand?: Html;
-  /** Whether its card is as wide as lists need. */
+  /** Whether the page is wide enough for lists. */
   readonly isWide?: boolean;
   /** The address of a style sheet besides the one that all pages share. */
   readonly style?: string | undefined;
@@ -62,14 +65,14 @@ export const hostedPage = (options: {
       </body>
     </html> `;
 
-/** A page with a form, and the sources that its policy adds. */
+/** A page with a form, and the sources that its policy allows in addition. */
 export interface PageWithForm {
   readonly html: Html;
   /** The sources that `form-action` allows: the targets of the form and of the redirects that follow. */
   readonly formAction: string;
   /** The language of the page, if it is not that of the browser. */
   readonly language?: Language;
-  /** From where the page may show pictures. */
+  /** From where the page may load pictures. */
   readonly images?: readonly string[];
   /** Whether the page has a script; absent: it has one if its path has one. */
   readonly script?: boolean;
@@ -78,7 +81,7 @@ export interface PageWithForm {
 /** A page, or the address of the page to which the browser is redirected. */
 export type Page = Html | PageWithForm | { readonly redirectTo: string };
 
-/** Serves a page at `path` in the language of the browser, and its script, if it has one, at `path` with `.js`. */
+/** Serves a page at `path` in the language of the browser. If it has a script, that is served at `path` with `.js`. */
 export function servePage(
   app: FastifyInstance,
   options: {
@@ -96,7 +99,7 @@ export function servePage(
     const policy = pagePolicy({ script: options.script !== undefined, ...allowed });
     return (
       setPageHeaders(reply, (hasForm && page.language) || language, policy)
-        // Without a referrer a browser would send the origin of a posted form as "null".
+        // Without a referrer, browsers would send "null" as the origin of a posted form.
         .headers(hasForm ? { 'referrer-policy': 'same-origin' } : {})
         .send(document.toString())
     );

@@ -69,7 +69,7 @@ function page(language: Language, { serves }: PageSettings): Html {
   return hostedPage({ language, title, body });
 }
 
-/** Serves `/` to browsers. A request that does not ask for HTML gets 404. */
+/** Serves `/` to browsers. Any request that does not ask for HTML gets 404. */
 export function registerStartPage(app: FastifyInstance, options: PageSettings): void {
   app.get('/', (request, reply) => {
     if (!asksForHtml(request)) return reply.callNotFound();

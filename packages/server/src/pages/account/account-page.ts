@@ -1,3 +1,8 @@
+/*
+ * The parts that make up the account pages. A page shows what operations return, and its forms call operations. A page
+ * and its forms share an address; a hidden field names the form.
+ */
+
 import { html, type Html } from '../../html/html.ts';
 import type { AccountCaller, AccountCalls, Bare } from '../../http/account/account-calls.ts';
 import type { Language } from '../../languages.ts';
@@ -61,7 +66,7 @@ export interface AccountPage {
 export const pathOf = (section: Section): string =>
   section === 'profile' ? '/account' : `/account/${section}`;
 
-/** A form of a page. `isQuiet`: its button is not the main one. */
+/** Makes a form of a page. With `isQuiet`, its button is not the main one. */
 export function accountForm(
   { caller }: Pick<View, 'caller'>,
   options: {
@@ -69,7 +74,7 @@ export function accountForm(
     readonly section: Section;
     readonly button: string;
     readonly fields?: Html | readonly Html[];
-    /** Tells buttons with the same text apart. */
+    /** A label that distinguishes buttons with the same text. */
     readonly label?: string;
     readonly isQuiet?: boolean;
     readonly hasFile?: true;
@@ -95,7 +100,7 @@ export function problemOf({ problems, entered }: View, form: string, path: strin
   return texts.length > 0 ? texts.join(' ') : undefined;
 }
 
-/** The page of a section, with links to all others. */
+/** Makes the page of a section, with links to all others. */
 export function accountDocument(options: {
   readonly language: Language;
   readonly caller: AccountCaller;
@@ -134,7 +139,7 @@ export function accountDocument(options: {
   });
 }
 
-/** A time for people, in UTC, because the page does not know where they are. */
+/** Returns a time to show, in UTC, because the page does not know where the user is. */
 export function shownTime(language: Language, iso: string): Html {
   const format = new Intl.DateTimeFormat(language, {
     ...{ year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' },

@@ -98,7 +98,7 @@ function servePages(app: FastifyInstance, options: Options): void {
   const { account } = options;
   const config = { takesForm: true, forBrowsers: true } as const;
 
-  /** Answers a form of a signed-in browser, sent from our own page. */
+  /** Registers a form, which must be sent from our own page by a signed-in browser. */
   const onForm = (
     path: string,
     answer: (
@@ -187,7 +187,7 @@ function servePages(app: FastifyInstance, options: Options): void {
       if (asksProof(error)) return confirm(request, reply, caller, page);
       const isRefusal = error instanceof FieldProblem || (error instanceof DoorwardError && !error.isFault);
       if (!isRefusal) throw error;
-      // The session may have ended meanwhile.
+      // The session may have ended in the meantime.
       if (!(await account.open(request, reply))) {
         return reply.redirect(account.signInAddress(pathOf(page.section)), 303);
       }

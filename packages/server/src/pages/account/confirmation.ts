@@ -17,7 +17,7 @@ interface Proofs {
   readonly hasPasskey: boolean;
 }
 
-/** The proof that was refused. */
+/** The kind of proof that was refused. */
 export type Refused = 'code' | 'passkey';
 
 export async function proofsOf(caller: AccountCaller): Promise<Proofs> {
@@ -86,16 +86,16 @@ export function confirmationBody(
     </form>`;
 }
 
-/** The section that a form names; any other text leads to the first page. */
+/** Returns the section that a form names. For any other text it is the first page. */
 export const sectionOf = (named: string | undefined): Section => {
   const sections = Object.keys(accountTexts.en.sections) as Section[];
   return sections.find((section) => section === named) ?? 'profile';
 };
 
-/** The path of the section that a form names. */
+/** Returns the path of the section that a form names. */
 export const namedPath = (named: string | undefined): string => pathOf(sectionOf(named));
 
-/** Asks the device for a passkey of the user, and sends it with the form. */
+/** The script of the page: asks the device for a passkey of the user, and sends it with the form. */
 export const confirmationScript = `(() => {
   const part = document.getElementById('passkey');
   if (!part || !window.PublicKeyCredential) return;

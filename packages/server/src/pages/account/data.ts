@@ -88,7 +88,7 @@ interface Me {
 
 const section = 'data';
 
-/** The export of what the service stores about the user, and their deletion. */
+/** Lets users export what the service stores about them, and delete themselves. */
 export const dataPage: AccountPage = {
   section,
   async body(view) {

@@ -31,7 +31,7 @@ export function textField(options: {
     ${hint !== undefined && html`<p id="${id}-hint" class="hint">${hint}</p>`}`;
 }
 
-/** A row of a list with a form that acts on it. */
+/** Makes a row of a list with a form that acts on its item. */
 export const row = (
   view: View,
   options: {

@@ -21,7 +21,7 @@ export type NotificationType =
   | 'operator_action'
   | 'impersonated';
 
-/** Texts of the page of the notifications. */
+/** Texts of the notifications page. */
 interface Texts {
   readonly none: string;
   readonly unread: string;

@@ -75,7 +75,7 @@ export const notificationsPage: AccountPage = {
   },
 };
 
-/** A box for each type and channel; those that cannot be switched off are shown as such. */
+/** Returns a box for each type and channel. Boxes that cannot be switched off are marked as such. */
 function boxes({ language }: View, preferences: readonly Preference[]): Html[] {
   const words = notificationTexts[language];
   const box = (preference: Preference) =>

@@ -101,7 +101,7 @@ interface Me {
 
 const section = 'profile';
 
-/** Name, language and picture of the user, and an account for projects. */
+/** Lets users change their name, language and picture, and create an account for projects. */
 export const profilePage: AccountPage = {
   section,
   lengths: { name: 255 },

@@ -10,7 +10,7 @@ interface Texts {
   readonly lastUsed: string;
   readonly unknown: string;
   readonly end: string;
-  /** `{name}`: the session. */
+  /** `{name}` is the session. */
   readonly endNamed: string;
   readonly endOthers: string;
   readonly more: string;
@@ -104,7 +104,7 @@ interface Sessions {
 
 const section = 'sessions';
 
-/** The sessions of the user; each can be ended, and all others at once. */
+/** Shows the sessions of the user. Each can be ended, and all others at once. */
 export const sessionsPage: AccountPage = {
   section,
   async body(view) {

@@ -13,7 +13,7 @@ import { invitationTexts } from './invitation-texts.ts';
 /** Below `/account`, because browsers send the cookie of the account pages only there. */
 export const acceptancePath = '/account/invitation';
 
-/** What the page shows of an invitation. */
+/** What the page shows about an invitation. */
 interface Offer {
   readonly email: string;
   readonly status: string;
@@ -112,7 +112,7 @@ const namesIn = ({ email, organization, role, inviter }: Offer): Record<string, 
   inviter: inviter.name,
 });
 
-/** The invitation while it can be accepted, or why it cannot. */
+/** Returns the invitation while it can be accepted, otherwise the reason why it cannot. */
 async function offerOf(caller: AccountCaller, token: string): Promise<Offer | { readonly outcome: Outcome }> {
   try {
     const offer = (await caller.call('invitation', { token })) as Offer;
@@ -123,7 +123,7 @@ async function offerOf(caller: AccountCaller, token: string): Promise<Offer | { 
   }
 }
 
-/** @throws the error itself when it is not a refusal */
+/** Returns the error if it is a refusal. @throws the error itself if it is not */
 function refusalOf(error: unknown): DoorwardError {
   if (!(error instanceof DoorwardError) || error.isFault) throw error;
   return error;

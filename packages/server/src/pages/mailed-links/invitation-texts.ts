@@ -19,7 +19,7 @@ interface Texts {
   };
   /** The label of the link that leads on afterwards. */
   readonly goOn: string;
-  /** The page for people who are signed in. */
+  /** Texts for people who are already signed in. */
   readonly signedIn: { readonly accept: string; readonly otherUser: string; readonly account: string };
   readonly outcome: {
     readonly done: string;

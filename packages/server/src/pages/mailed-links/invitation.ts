@@ -62,7 +62,7 @@ const forms = [byId('register'), byId('sign-in')];
 const token = new URLSearchParams(location.search).get('token') || '';
 let invitation;
 
-// Fills all placeholders of a text in one pass, so that a name cannot bring a placeholder of its own.
+// Fills all placeholders of a text in one pass, so that a name cannot contain a placeholder itself.
 const fill = (text) => text.replace(/[{]([a-z]+)[}]/g, (_, name) => invitation[name].name);
 const showText = (text, tone) => {
   outcome.textContent = text;

@@ -1,6 +1,6 @@
 import { html, type Html } from '../../html/html.ts';
 
-/** The paragraph in which the script of a page shows how an action ended; its texts are data attributes. */
+/** Makes the paragraph in which the script of a page shows how an action ended. The texts are data attributes. */
 export const outcomeParagraph = (texts: Readonly<Record<string, string>>): Html =>
   html`<p
     id="outcome"

@@ -103,7 +103,7 @@ async function open() {
   const { owner, project, roles, status } = answer.data;
   if (status !== 'pending') return finish('expired');
   const names = { owner: owner.name, project: project.name, roles: roles.map(({ name }) => name).join(', ') };
-  // One pass, so that a name cannot bring a placeholder of its own.
+  // All placeholders are filled in one pass, so that a name cannot contain a placeholder itself.
   offer.textContent = offer.dataset.text.replace(/[{]([a-z]+)[}]/g, (_, name) => names[name]);
   byId('token').textContent = token;
   byId('how').hidden = false;

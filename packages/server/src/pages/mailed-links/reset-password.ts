@@ -88,7 +88,7 @@ const texts: Record<Language, Texts> = {
 function page(language: Language, { home, passwordMinLength }: PageSettings): Html {
   const { title, ask, password, button, goOn, noScript, outcome } = texts[language];
   const tooShort = methodTexts[language].tooShort.replace('{length}', String(passwordMinLength));
-  // Only the script shows the form: without the script a browser would post the password to this page.
+  // Only the script shows the form: without a script the browser would post the password to this page.
   const body = html`<h1>${title}</h1>
     <form id="reset" method="post" hidden novalidate>
       <fieldset>

@@ -5,7 +5,7 @@ import { colourSheet } from '../colour.ts';
 import { fillSentence } from '../../html/fill-sentence.ts';
 import { hostedPage, type PageWithForm } from '../page.ts';
 
-/** A hidden field of a form. */
+/** Makes a hidden field of a form. */
 export const hiddenField = (name: string, value: string): Html =>
   html`<input type="hidden" name="${name}" value="${value}" />`;
 
@@ -60,10 +60,10 @@ function brand({ name, logoUrl, logoPath }: PageState['app'], hasLogo: boolean):
   return html`<p class="brand">${mark}<bdi>${name}</bdi></p>`;
 }
 
-/** Hosts that may appear in a policy; any other character could add a directive to it. */
+/** Matches hosts that may appear in a policy. Any other character could add a directive to the policy. */
 const plainHost = /^[a-z0-9.-]+(:\d+)?$/;
 
-/** The origin from which a picture is loaded, if a policy can name it. */
+/** Returns the origin from which a picture is loaded; undefined if a policy cannot name it. */
 function imageSourceOf(address: string | null): string | undefined {
   const { protocol, host } = address === null ? { protocol: '', host: '' } : new URL(address);
   return protocol === 'https:' && plainHost.test(host) ? `https://${host}` : undefined;
@@ -75,7 +75,7 @@ function imageSourceOf(address: string | null): string | undefined {
  */
 const formTarget = (redirectUri: string): string => new URL(redirectUri).protocol;
 
-/** The part of the app's address that people recognize: its host, or its scheme if that belongs to the app. */
+/** Returns the part of the app's address that people recognize: its host, or its scheme if that belongs to the app. */
 export function placeOf(redirectUri: string): string {
   const { protocol, host } = new URL(redirectUri);
   return /^https?:$/.test(protocol) ? host : protocol.slice(0, -1);

@@ -48,7 +48,7 @@ const texts: Record<Language, ConfirmationTexts> = {
 interface CliQuestion extends Question {
   readonly name: string;
   readonly address: string;
-  /** A command line on another computer; null: on this one. */
+  /** The computer on which the command line runs; null if it is the user's own. */
   readonly device: ShownDevice | null;
 }
 
@@ -71,6 +71,6 @@ export const registerCliSignInPage = (
     details: (language, { device }) => device && deviceQuestion(language, device),
     action: '/api/auth/cli/confirm',
     namesIn: ({ name, address, redirect }) => ({ name, address, place: new URL(redirect).host }),
-    // A policy cannot name an IPv6 address.
+    // A policy cannot name an IPv6 address, so it allows the scheme.
     formTarget: ({ host, hostname }) => (hostname.startsWith('[') ? 'http:' : `http://${host}`),
   });

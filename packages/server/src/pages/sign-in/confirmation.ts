@@ -17,7 +17,7 @@ export interface ConfirmationTexts {
   readonly over: string;
 }
 
-/** What the user of the browser that holds the flow cookie has to decide. */
+/** The decision that a user has to make in the browser that has the flow cookie. */
 export interface Question {
   readonly formToken: string;
   /** The address to which the browser is redirected after the decision. */
@@ -27,7 +27,7 @@ export interface Question {
 interface Confirmation<Q extends Question> {
   readonly path: string;
   readonly https: boolean;
-  /** Null: no question is pending. */
+  /** The texts of the page; the question is null if none is pending. */
   readonly texts: (question: Q | null) => Record<Language, ConfirmationTexts>;
   /** The address to which the form posts the decision. */
   readonly action: string;
@@ -36,9 +36,9 @@ interface Confirmation<Q extends Question> {
   readonly onwardLink: OnwardLink;
   /** What the user has to compare, below the question. */
   readonly details?: (language: Language, question: Q) => Html | null;
-  /** The names for the placeholders of `asks`. */
+  /** The values for the placeholders of `asks`. */
   readonly namesIn: (question: Q) => Readonly<Record<string, string>>;
-  /** The source of `redirect` that the policy of the form allows. */
+  /** Returns the source for `redirect` that the policy of the form allows. */
   readonly formTarget: (redirect: URL) => string;
 }
 

@@ -4,11 +4,11 @@ import { hiddenField } from './app-page.ts';
 import { signInTexts } from './project-sign-in-texts.ts';
 import type { PageState } from '../../sign-in/page-state/page-state.ts';
 
-/** The message about a failed attempt, to which a field refers as its description. */
+/** Makes the message about a failed attempt. Fields refer to it as their description. */
 export const noticeParagraph = (text: string | Html): Html =>
   html`<p role="alert" id="notice" class="bad">${text}</p>`;
 
-/** The field for the code of an authenticator app. */
+/** Makes the field for the code of an authenticator app. */
 export const totpField = (label: string, isWrong: boolean): Html =>
   html`<label for="code">${label}</label>
     <input
@@ -22,7 +22,7 @@ export const totpField = (label: string, isWrong: boolean): Html =>
       ${isWrong && html`aria-describedby="notice" aria-invalid="true"`}
     />`;
 
-/** Every step can be cancelled, which denies the app access. */
+/** Makes the form that cancels the sign-in, at any step; the app then gets no access. */
 export const cancelForm = (language: Language, { formToken }: Pick<PageState, 'formToken'>): Html =>
   html`<form method="post" action="/api/auth/project/consent/deny">
     ${hiddenField('consent_token', formToken)}

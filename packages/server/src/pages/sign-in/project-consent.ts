@@ -24,7 +24,7 @@ interface Texts {
   readonly approve: string;
   readonly approveNothing: string;
   readonly deny: string;
-  /** To which project the app belongs; `makerIn`: to a project of an organization. */
+  /** Says to which project the app belongs; `makerIn` also names the organization of the project. */
   readonly maker: string;
   readonly makerIn: string;
   readonly place: string;
@@ -144,8 +144,8 @@ const texts: Record<Language, Texts> = {
 };
 
 /**
- * The page on which the user allows or denies what the app requests. Both buttons have the same size, so that the page
- * favours neither. `host`: the host of this service in the address that the browser opened.
+ * Makes the page on which the user allows or denies what the app requests. Both buttons have the same size, so that the
+ * page favours neither. `host` is the host of this service in the address that the browser opened.
  */
 export function consentPage(language: Language, state: PageState, host: string): PageWithForm {
   const sentences = texts[language];
@@ -191,7 +191,7 @@ const organization = (language: Language, { organization: name }: PageState): Ht
     ? null
     : html`<p>${fillSentence(organizationTexts[language].signsInFor, { organization: name })}</p>`;
 
-/** What the app will learn about the user, if it asks by scopes of OpenID Connect. */
+/** Shows what the app will learn about the user, if it requests scopes of OpenID Connect. */
 function identity(
   { learns, identity: texts }: Pick<Texts, 'learns' | 'identity'>,
   { app: { name: app }, openid }: PageState,
@@ -204,7 +204,7 @@ function identity(
     </ul>`;
 }
 
-/** What the app will be able to do. */
+/** Shows what the app will be able to do. */
 function requested(
   { asks, everything, nothing, later: whenHeld, limits }: Texts,
   { app: { name: app }, scopes, later, openid }: PageState,
@@ -220,7 +220,7 @@ function requested(
   ${later.length > 0 && permissions('later', fillSentence(whenHeld, { app }), later)} ${limited}`;
 }
 
-/** A list of permissions below a sentence. */
+/** Makes a list of permissions below a sentence. */
 const permissions = (id: string, sentence: Html, scopes: PageState['later']): Html =>
   html`<p id="${id}">${sentence}</p>
     <ul class="scopes" aria-labelledby="${id}">

@@ -4,7 +4,7 @@ interface Texts {
   readonly secondFactor: {
     readonly title: string;
     readonly text: string;
-    /** For a user who has passkeys and no authenticator app. */
+    /** For a user who has passkeys but no authenticator app. */
     readonly withPasskey: { readonly title: string; readonly text: string };
     readonly code: string;
     readonly confirm: string;

@@ -51,7 +51,7 @@ const scripts: Partial<Record<PageState['step'], { readonly script: string }>> =
   respond: { script: postAtOnce },
 };
 
-/** The last page of a sign-in with the response mode `form_post`. */
+/** Makes the last page of a sign-in with the response mode `form_post`. */
 function respondPage(language: Language, state: PageState): PageWithForm {
   const { place } = signInTexts[language];
   const { link, title } = methodTexts[language];
@@ -108,8 +108,9 @@ const tokenOf = ({ query }: FastifyRequest): string => {
 
 /**
  * Serves the pages of a project sign-in (identity §12), by step. They need no script, except for passkeys. They show
- * what the flow of this browser contains. The only value that they read from an address is the token of a mailed link,
- * which isn't visible. A browser whose flow is at another step is redirected to the page of that step.
+ * what the flow of this browser contains. The only values that they read from an address are the form to show and the
+ * token of a mailed link, which is not shown. A browser whose flow is at another step is redirected to the page of that
+ * step.
  */
 export function registerProjectSignInPages(
   app: FastifyInstance,

@@ -63,7 +63,7 @@ const texts: Record<Language, Texts> = {
 
 const section = 'password';
 
-/** Changes the password, or sets the first by a mailed code on the sign-in pages. */
+/** Lets users change their password, or leads to the sign-in pages, which set a first password after a mailed code. */
 export const passwordPage: AccountPage = {
   section,
   script: showPasswordScript,

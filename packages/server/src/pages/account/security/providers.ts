@@ -137,10 +137,10 @@ const section = 'providers';
 const keyOf = ({ provider, providerKey }: Method): string => providerKey ?? provider;
 const explained = ['stepUpRequired', 'alreadyLinked', 'accessDenied', 'emailNotVerified'] as const;
 
-/** Addresses and accounts at providers with which the user signs in. */
+/** Shows the addresses and provider accounts with which the user signs in. */
 export const providersPage: AccountPage = {
   section,
-  // The form to connect leads to the provider.
+  // The form that connects an account leads to the provider.
   formAction: "'self' https: http:",
   lengths: { providerId: 255 },
   async body(view) {

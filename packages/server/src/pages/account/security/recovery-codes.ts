@@ -3,7 +3,7 @@ import { enrolmentTexts } from '../../sign-in/enrolment/enrolment-texts.ts';
 import { accountForm, FieldProblem, type Form, type Outcome, type View } from '../account-page.ts';
 import type { Section } from '../account-texts.ts';
 
-/** The recovery codes, which are shown once: the person confirms that they keep them. */
+/** Shows the recovery codes once. The user confirms that they have stored them. */
 export function recoveryCodesBody(view: View, section: Section, codes: readonly string[]): Html {
   const texts = enrolmentTexts[view.language];
   const fields = html`<label class="check">

@@ -24,7 +24,7 @@ interface Factor {
 
 const section = 'second-factor';
 
-/** Authenticator apps and recovery codes. */
+/** Lets users manage their authenticator apps and recovery codes. */
 export const secondFactorPage: AccountPage = {
   section,
   lengths: { name: 100 },

@@ -7,7 +7,7 @@ import { cancelForm, noticeParagraph, totpField } from '../page-parts.ts';
 import { enrolmentTexts } from './enrolment-texts.ts';
 import type { PageState } from '../../../sign-in/page-state/page-state.ts';
 
-/** The pages on which a user adds an authenticator app, and keeps the recovery codes (openid §3). */
+/** Makes the pages on which a user adds an authenticator app and stores the recovery codes (openid §3). */
 export function enrolmentPage(language: Language, state: PageState): PageWithForm {
   const texts = enrolmentTexts[language];
   const { enrolment } = state;

@@ -14,7 +14,7 @@ import { methodTexts } from './method-texts.ts';
 import { noticeTexts } from './notice-texts.ts';
 import type { LinkState, PageState } from '../../../sign-in/page-state/page-state.ts';
 
-/** The page after a mail was sent: it asks for the code, and for the new password of a reset. */
+/** Makes the page after a mail was sent: it asks for the code and, for a reset, for the new password. */
 export function mailedCodePage(language: Language, state: PageState, address: string): PageWithForm {
   const { code, reset } = methodTexts[language];
   const notices = noticeTexts[language];

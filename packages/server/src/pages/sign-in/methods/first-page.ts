@@ -43,7 +43,7 @@ const withoutOutcome = (state: PageState): PageState => ({
 /** Notices that are shown at a field and not above the form. */
 const atField = ['addressInvalid', 'wrongMailedCode', 'mailedCodeEnded'];
 
-/** The message about the last attempt, above the form. */
+/** Returns the message about the last attempt, shown above the form. */
 function noticeAbove(language: Language, { notice, provider, signIn }: PageState): Html | false {
   const notices = noticeTexts[language];
   if (notice === 'connectionRequired')

@@ -7,11 +7,11 @@ export const scriptPath = `${signInPath}.js`;
 const forms = { address: 'address', 'sign-up': 'signUp', reset: 'reset' } as const;
 export type Form = (typeof forms)[keyof typeof forms] | 'signIn';
 
-/** The address of a form of the first page, in the sign-in of this form token. */
+/** Returns the address of a form of the first page, in the sign-in of this form token. */
 export const formAddress = (form: keyof typeof forms, formToken: string): string =>
   inFlow(`${signInPath}?form=${form}`, formToken);
 
-/** The form that the address names. */
+/** Returns the form that the address names. */
 export function formOf(query: unknown): Form | undefined {
   const { form } = query as { readonly form?: unknown };
   return typeof form === 'string' && Object.hasOwn(forms, form)

@@ -5,18 +5,18 @@ import { methodTexts } from './method-texts.ts';
 import { noticeTexts } from './notice-texts.ts';
 import type { PageState } from '../../../sign-in/page-state/page-state.ts';
 
-/* Fields and problems, from which the forms of the first page are composed. */
+/* Fields and error messages that make up the forms of the first page. */
 
 interface Field {
   readonly name: string;
   readonly label: string;
   readonly attributes: Html;
-  /** What is wrong with the value; it stands at the field. */
+  /** What is wrong with the value; shown at the field. */
   readonly problem?: string | undefined;
   readonly hint?: string | undefined;
 }
 
-/** A field with its label, and below it what it needs, or what is wrong with it. */
+/** Makes a field with its label, and below it the hint and what is wrong with the value. */
 export function field({ name, label, attributes, problem, hint }: Field): Html {
   const parts = [problem !== undefined && `${name}-problem`, hint !== undefined && `${name}-hint`];
   const described = parts.filter((part) => part !== false).join(' ');
@@ -52,7 +52,7 @@ export function passwordField(
     </button>`;
 }
 
-/** Shows and hides passwords. */
+/** The script of the buttons that show and hide passwords. */
 export const showPasswordScript = `for (const button of document.querySelectorAll('button.show')) {
   const input = document.getElementById(button.dataset.for);
   const show = button.textContent;
@@ -67,7 +67,7 @@ export const showPasswordScript = `for (const button of document.querySelectorAl
 }
 `;
 
-/** The field for an e-mail address. */
+/** Makes the field for an e-mail address. */
 export const emailField = (
   language: Language,
   options: {
@@ -89,7 +89,7 @@ export const emailField = (
   });
 };
 
-/** What is wrong with a field, in the words of the API. */
+/** Returns what is wrong with a field, in the words of the API; undefined if nothing. */
 export function problemAt(language: Language, { signIn }: PageState, path: string): string | undefined {
   const codes = signIn.problems.filter((problem) => problem.path === path).map(({ code }) => code);
   const texts = codes.map((code) => {
@@ -99,6 +99,6 @@ export function problemAt(language: Language, { signIn }: PageState, path: strin
   return texts.length === 0 ? undefined : texts.join(' ');
 }
 
-/** The rule that a new password must meet. */
+/** Returns the rule that a new password must meet. */
 export const passwordRule = (language: Language, minLength: number): string =>
   methodTexts[language].passwordRule.replace('{length}', String(minLength));

@@ -44,8 +44,8 @@ export const passkeyTexts: Record<Language, Texts> = {
 };
 
 /**
- * The form to use a passkey. It needs `passkeyScript`, which shows it where the browser has passkeys. `or` separates it
- * from the other methods of the page; where it is the only method, the page says when it doesn't work.
+ * Makes the form to use a passkey. It needs `passkeyScript`, which shows it if the browser supports passkeys. `or`
+ * separates it from the other methods of the page; if it is the only method, the page says when it does not work.
  */
 export function passkeyForm(
   language: Language,
@@ -109,14 +109,14 @@ export const passkeyScript = `(() => {
     const { isConditionalMediationAvailable: isAvailable } = PublicKeyCredential;
     if (!document.querySelector('[autocomplete~=webauthn]')) return;
     if (!isAvailable || !(await isAvailable.call(PublicKeyCredential)) || isAsked()) return;
-    // Without an answer, the page works as before.
+    // If no passkey is chosen, the page works as before.
     await use('conditional').catch(() => undefined);
   }
 
   part.hidden = false;
   document.getElementById('no-passkey')?.remove();
   void offer();
-  // A challenge works for 5 minutes.
+  // A challenge is valid for 5 minutes.
   setInterval(offer, 4 * 60_000);
 })();
 `;

@@ -5,7 +5,10 @@ import { appPage, hiddenField } from '../app-page.ts';
 import { organizationTexts } from './organization-choice-texts.ts';
 import type { PageState } from '../../../sign-in/page-state/page-state.ts';
 
-/** The page on which a user chooses for which of their organizations they sign in (openid §12): one button for each. */
+/**
+ * Makes the page on which users choose for which of their organizations they sign in (openid §12), with a button for
+ * each.
+ */
 export function organizationPage(language: Language, state: PageState): PageWithForm {
   const { title, text, withoutOrganization, cancel, place } = organizationTexts[language];
   const choices = state.choices ?? { organizations: [], withoutOrganization: false };
