@@ -78,7 +78,7 @@ export interface PageWithForm {
   readonly script?: boolean;
 }
 
-/** A page, or the address of the page to which the browser is redirected. */
+/** What `servePage` serves: a page, or a redirect to the address of another page. */
 export type Page = Html | PageWithForm | { readonly redirectTo: string };
 
 /** Serves a page at `path` in the language of the browser. If it has a script, that is served at `path` with `.js`. */
