@@ -11,7 +11,7 @@ import { withReadOnly } from './read-only.ts';
 
 export interface DoctorRequest {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Milliseconds since 1970. */
+  /** Returns the milliseconds since 1970. */
   readonly now: () => number;
   /** Where to send a test mail; if absent, none is sent. */
   readonly sendMail?: string | undefined;

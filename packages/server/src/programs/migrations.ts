@@ -8,7 +8,7 @@ import type { Executor } from '../kernel/scoped-db.ts';
 import { openWritable } from './open-writable.ts';
 import { withReadOnly } from './read-only.ts';
 
-/** The database has migrations that this program does not know. */
+/** Thrown if the database has migrations that this program does not contain. */
 class NewerDatabase extends Error {
   override readonly name = 'NewerDatabase';
 }
@@ -54,14 +54,14 @@ export async function migrateDatabase(config: Config): Promise<MigrationReport> 
   const database = await openWritable(config);
   try {
     const warnings = await prepareDatabase(database, migrationsFolder, async () => undefined);
-    // Not read again: connections of the pool have a role that may not see the list.
+    // The list is not read again, because connections of the pool have a role that may not read it.
     return { migrations: stateOf(await journal(), () => true), unknown: 0, warnings };
   } finally {
     await database.close();
   }
 }
 
-/** The time of each migration identifies it, in the journal and in the database. */
+/** The time of a migration identifies it, in the journal and in the database. */
 interface Entry {
   readonly tag: string;
   readonly when: number;

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
 import { openEmbedded, openPostgres, type Database } from '../db/connection/open.ts';
 
-/** Opens the database for one change at a time. @throws DataDirectoryInUse, DatabaseUnusable */
+/** Opens the database with a single connection. @throws DataDirectoryInUse, DatabaseUnusable */
 export async function openWritable({ database, dataDir, overload }: Config): Promise<Database> {
   if (database.url === undefined) return openEmbedded(dataDir);
   const { url, acquireTimeoutMs, statementTimeoutMs } = database;

@@ -17,7 +17,7 @@ type Read = <T>(look: (db: Executor) => Promise<T>) => Promise<T>;
  * Runs `work` on a database that it cannot change. Opening the embedded database writes to its files, so a copy of
  * them is opened.
  *
- * @param work gets null where no database exists yet
+ * @param work gets null if no database exists yet
  * @throws DataDirectoryInUse, DatabaseUnusable
  */
 export async function withReadOnly<T>(

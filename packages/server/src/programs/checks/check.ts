@@ -3,11 +3,11 @@ export interface Check {
   readonly name: string;
   readonly status: 'ok' | 'warn' | 'fail' | 'skip';
   readonly message: string;
-  /** What to do; absent if nothing has to be done. */
+  /** What to do about it; absent if nothing needs to be done. */
   readonly fix?: string;
 }
 
-/** `1 day`, `2 days`. */
+/** @example `1 day`, `2 days` */
 export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 export const ok = (name: string, message: string): Check => ({ name, status: 'ok', message });

@@ -73,7 +73,7 @@ export async function checkRoles(db: Executor): Promise<Check> {
     : warn('roles', 'row-level security is off', fix);
 }
 
-/** Whether NOTIFY reaches LISTEN, which a pooler in transaction mode prevents. */
+/** Checks that NOTIFY reaches LISTEN, which a pooler in transaction mode prevents. */
 export const checkPooling = (client: pg.Client, { database }: Config): Promise<Check[]> =>
   attempt('pooling', 'docs/operating/postgresql.md', async () => {
     const connection = { connectionString: database.url, connectionTimeoutMillis: database.acquireTimeoutMs };

@@ -1,3 +1,5 @@
+/* Checks whether an operator could act in an emergency, and whether audit logs are exported to another place. */
+
 import { sql } from 'drizzle-orm';
 import type { Config } from '../../config/config.ts';
 import { rowsOf } from '../../db/statements/rows.ts';

@@ -41,7 +41,7 @@ export async function checkMail({ mail }: Config, sendTo: string | undefined): P
 const yes = (): boolean => true;
 const no = (): boolean => false;
 
-/** Connects, with TLS if the server offers it, and signs in if the address has a user. */
+/** Connects, with TLS if the server offers it, and signs in if the URL contains a user. */
 async function connectSmtp(url: string, options: { readonly requireTLS?: true } = {}): Promise<void> {
   const { createTransport } = await import('nodemailer');
   const timeouts = {
@@ -96,7 +96,7 @@ export async function checkRedis({ redisUrl }: Config): Promise<Check[]> {
 
 const MOST_RECEIVERS = 20;
 
-/** Whether this machine finds the receivers of webhooks. Nothing is sent to them. */
+/** Checks that this machine can resolve the receivers of webhooks. Nothing is sent to them. */
 export async function checkWebhooks(db: Executor): Promise<Check> {
   const rows = await rowsOf<{ url: string }>(
     db,
