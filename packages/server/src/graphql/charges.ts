@@ -42,7 +42,7 @@ export function createCharges(
       if (!op?.limit) return false;
       const charge = expectedCharge(op, input, call, services);
       if (charge) count(charge.cls, charge.key, charge.points);
-      // A check that is refused before its decision is counted like any other call.
+      // A check that was refused before its decision counts like any other call.
       else if (op.rate === 'check') count('general', caller, 1);
       return charge !== null;
     },

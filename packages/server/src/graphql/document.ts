@@ -32,7 +32,7 @@ interface Plan {
   readonly introspections: number;
   /** Number of selections, with every fragment expanded. */
   readonly selections: number;
-  /** Number of selected operations by which a caller can guess secrets. */
+  /** Number of selected operations with which a caller can guess secrets. */
   readonly sensitive: number;
   /** Reads the variables and computes the cost of a run. @throws InvalidDocument */
   readonly bind: (variables: Readonly<Record<string, unknown>>) => Run;
@@ -40,7 +40,7 @@ interface Plan {
 
 export interface Run {
   readonly cost: number;
-  /** Root fields that are operations; fields with the same response key are one. */
+  /** Root fields that are operations. Fields with the same response key are merged into one. */
   readonly fields: readonly RootField[];
   readonly start: (context: unknown) => ExecutionResult | Promise<ExecutionResult>;
 }
@@ -73,10 +73,12 @@ const MAX_BYTES = 20 * 1024;
 const MAX_TOKENS = 2000;
 const MAX_INPUT_DEPTH = 32;
 const MAX_ERRORS = 20;
-/** graphql-js puts the complete value into each message about a variable, so more of them would take much memory. */
+/**
+ * graphql-js puts the complete value into each message about a variable, so many such errors would take much memory.
+ */
 const MAX_VARIABLE_ERRORS = 3;
 const DEFAULT_LIMIT = 50;
-/** Total length of the cached documents. Their syntax trees take about a hundred times as much memory. */
+/** Maximum total length of the cached documents. Their syntax trees take about a hundred times as much memory. */
 const CACHE_CHARACTERS = 300_000;
 
 const introspective = new Set(['__schema', '__type']);
@@ -90,9 +92,9 @@ const validationFault = (fix: string, source?: GraphQLError): Fault => ({
  * Returns a function that makes a GraphQL document ready to run: parsed, measured, validated, and compiled from its
  * second run on.
  *
- * The compiler must never get string literals of a caller, because graphql-jit 0.8.9 turns some of them into code. So
+ * The compiler must never get string literals from a caller, because graphql-jit 0.8.9 turns some of them into code. So
  * each argument becomes a variable of the service, which graphql-js evaluates for each run, and only the selection is
- * compiled. Mutations aren't compiled, because the compiler continues with the next one after an error.
+ * compiled. Mutations are not compiled, because the compiler continues with the next mutation after an error.
  */
 export function createPlanner(options: PlannerOptions): (source: string, operationName?: string) => Plan {
   const plans = new LRUCache<string, Plan>({
@@ -192,7 +194,7 @@ function assertNoErrors(errors: readonly GraphQLError[], schema: GraphQLSchema):
     throw new InvalidDocument(errors.map((error) => validationFault(fixOf(error, schema), error)));
 }
 
-/** The message of graphql-js, unless it contains a value, which may be a secret. */
+/** Returns the message of graphql-js, unless it contains a value, which may be a secret. */
 function fixOf({ message, nodes }: GraphQLError, schema: GraphQLSchema): string {
   const member = /Field "[^"\\]{1,100}" (?:of required type|is not defined by) .*$/.exec(message)?.[0];
   if (member) return member;
@@ -204,7 +206,10 @@ function fixOf({ message, nodes }: GraphQLError, schema: GraphQLSchema): string 
   return variable ? `Give ${variable} a value of its type.` : 'Write a value of the type that belongs here.';
 }
 
-/** The values of the enum that a message names. The patterns match its end, because the rest may quote any input. */
+/**
+ * Returns the values of the enum that a message names. The patterns match the end of the message, because the rest may
+ * quote any input.
+ */
 function enumValuesIn(message: string, schema: GraphQLSchema): string[] | undefined {
   const [, name] =
     /"(\w+)" enum\.(?: Did you mean .*)?$/.exec(message) ??

@@ -30,7 +30,7 @@ export function inputVariables(
   rootType: GraphQLObjectType,
   definitions: readonly VariableDefinitionNode[],
 ): ReadonlyMap<FieldNode, InputVariable> {
-  // With a prefix that is longer than any name in the document, no name can collide.
+  // The prefix is longer than any variable name in the document, so no names can collide.
   const prefix = '_'.repeat(
     1 + Math.max(0, ...definitions.map(({ variable }) => variable.name.value.length)),
   );
@@ -59,7 +59,8 @@ export function createExecutor(
   let isCompilable = operation.operation === OperationTypeNode.QUERY;
   const withVariables = <N extends OperationDefinitionNode | FragmentDefinitionNode>(definition: N) =>
     visit<N>(definition, {
-      // Directives may contain variables, string literals are unsafe to compile, and the compiler uses names with `__`.
+      // Directives may contain variables, string literals are unsafe to compile, and the compiler itself uses names
+      // with `__`.
       Directive: () => void (isCompilable = false),
       StringValue: () => void (isCompilable = false),
       Field(node) {
@@ -81,7 +82,7 @@ export function createExecutor(
   const inputDefinitions = [...inputs.values()].map(({ name }): VariableDefinitionNode => ({
     kind: Kind.VARIABLE_DEFINITION,
     variable: variable(name),
-    // The value is already validated; type JSON avoids a second validation.
+    // The value is already validated; the type JSON avoids that it is validated again.
     type: { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: Json.name } },
   }));
   const document = documentWith([...(operation.variableDefinitions ?? []), ...inputDefinitions]);

@@ -24,12 +24,12 @@ const MAX_ROOT_FIELDS = 15;
 /** How often one selection may contain the same field with subfields. */
 const MAX_REPEATS = 10;
 const RELATION_FACTOR = 5;
-/** Selections of one HTTP request, with every fragment expanded wherever it is spread. */
+/** Maximum number of selections in one HTTP request, with every fragment expanded wherever it is spread. */
 const MAX_SELECTIONS = 5000;
-/** Introspection fields of one HTTP request. Each may read the complete schema. */
+/** Maximum number of introspection fields in one HTTP request. Each of them may read the complete schema. */
 const MAX_INTROSPECTIONS = 5;
 
-/** The error for a document beyond this limit. */
+/** The error for a document that exceeds this limit. */
 export const tooComplex = (limit: string) => fail('QUERY_TOO_COMPLEX', { params: { limit } });
 
 /** Refuses a document with too many selections. @throws QUERY_TOO_COMPLEX */
@@ -55,7 +55,7 @@ interface MeasuredDocument {
   readonly limits: { readonly depth: number; readonly aliases: number };
 }
 
-/** The root fields of an operation with their cost. @throws QUERY_TOO_COMPLEX */
+/** Returns the root fields of an operation with their cost. @throws QUERY_TOO_COMPLEX */
 export function measureFields(
   { schema, document, fragments, limits }: MeasuredDocument,
   selection: SelectionSetNode,
@@ -120,7 +120,10 @@ interface Measure {
 type Parent = GraphQLObjectType | undefined;
 type Definition = FieldNode | OperationDefinitionNode | FragmentDefinitionNode;
 
-/** Validation compares the selections of equal fields pairwise, which is slow for many of them. */
+/**
+ * Limits how often a selection repeats a field with subfields: validation compares such fields pairwise, which is slow
+ * for many of them. @throws QUERY_TOO_COMPLEX
+ */
 function assertRepeatLimit(set: SelectionSetNode, fragments: Fragments): void {
   const counts = new Map<string, number>();
   for (const node of fieldsOf(set, fragments)) {
@@ -140,7 +143,7 @@ function createMeasurer(schema: GraphQLSchema, fragments: Fragments) {
   function below(set: SelectionSetNode, parent: Parent): Measure {
     const measured = measures.get(set);
     if (measured) return measured;
-    // Ends the recursion of a fragment that spreads itself, which validation refuses.
+    // Ends the recursion if a fragment spreads itself; validation refuses such a fragment later.
     measures.set(set, zero);
     const total = set.selections
       .map((node) => (node.kind === Kind.FIELD ? field(node, parent) : fragment(node, parent)))

@@ -14,7 +14,7 @@ export interface RelationAccess {
 }
 
 /**
- * Each row of an answer has an origin, the scope of its root field, and related rows inherit it. Relations are read in
+ * Each row of a response has an origin: the scope of its root field. Related rows inherit it. Relations are read in
  * that scope and in batches. Rows of different root fields never share a batch.
  */
 interface Origin extends RelationAccess {
@@ -57,7 +57,7 @@ function shapeOf(type: GraphQLObjectType): Shape {
   return shape;
 }
 
-/** Sets the origin on each row of an answer whose type has relations. */
+/** Sets the origin on each row of a response whose type has relations. */
 export function attachOrigin(value: unknown, type: GraphQLOutputType, origin: Origin): void {
   const named = getNamedType(type);
   if (isObjectType(named)) attachToObjects(value, named, origin);
@@ -72,7 +72,7 @@ function attachToObjects(value: unknown, type: GraphQLObjectType, origin: Origin
   }
 }
 
-/** Counts related rows wherever they occur in the answer, although they are read once. */
+/** Counts related rows each time they occur in the response, although they are read only once. */
 async function countRows(rows: Promise<unknown>, { related: { budget } }: Origin): Promise<unknown> {
   budget.takeRows(countOf(await rows));
   return rows;

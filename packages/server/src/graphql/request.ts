@@ -22,7 +22,7 @@ const Body = z
 const Batch = z.array(Body).min(1);
 
 export interface GraphqlRequest {
-  /** Absent when the client sends the hash of a persisted query. */
+  /** Absent if the client sends the hash of a persisted query instead. */
   readonly query?: string | null | undefined;
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
   readonly operationName?: string | null | undefined;
@@ -41,7 +41,7 @@ export function readBody({ body }: FastifyRequest, maxBatch: number): GraphqlReq
   return { requests: parseInput(Batch, body), batch: true };
 }
 
-/** Reads the query of a GET, in which `variables` and `extensions` are JSON. @throws VALIDATION_ERROR */
+/** Reads the query of a GET, whose parameters `variables` and `extensions` are JSON. @throws VALIDATION_ERROR */
 export function readQuery({ query }: FastifyRequest): GraphqlRequests {
   const { variables, extensions, ...others } = query as Record<string, unknown>;
   const parameters = {

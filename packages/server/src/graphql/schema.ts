@@ -39,12 +39,14 @@ interface GraphqlSchemaOptions {
   };
 }
 
-/** Only root fields and relations have a resolver. Other fields are property reads, which the compiler inlines. */
+/**
+ * Resolver of a root field or relation. Other fields have none: they are property reads, which the compiler inlines.
+ */
 export type Resolver = GraphQLFieldResolver<unknown, unknown, Args>;
 type Field = GraphQLFieldConfig<unknown, unknown, Args>;
 type Args = Readonly<Record<string, unknown>>;
 
-/** Answers are UTC with three fraction digits. Inputs stay text, which the operation validates. */
+/** Outputs are UTC with three fraction digits. Inputs stay text, which the operation validates. */
 const DateTime = new GraphQLScalarType<string, unknown>({
   name: 'DateTime',
   description: 'RFC 3339 with time and zone; answers are UTC with three fraction digits.',
@@ -70,7 +72,7 @@ export const Json = new GraphQLScalarType<unknown>({
   },
 });
 
-/** Scalars by the format of a JSON Schema, else by its type. */
+/** Scalars by the format of a JSON Schema, or by its type if it has no format. */
 const scalars = new Map<string, GraphQLScalarType>([
   ['uuid', GraphQLID],
   ['date-time', DateTime],
@@ -87,16 +89,16 @@ interface ResolvedSchema {
 }
 
 /**
- * Builds the GraphQL schema from the declarations, through their JSON Schemas: one root field per operation, with one
- * argument `input`. Nullability, enums and descriptions come from the JSON Schema, relations from the entities.
- * Defaults aren't declared: an omitted member stays omitted for the operation. A declaration that GraphQL can't express
+ * Builds the GraphQL schema from the JSON Schemas of the declarations: one root field per operation, with one argument
+ * `input`. Nullability, enums and descriptions come from the JSON Schema, relations from the entities. Defaults are not
+ * declared: a member that the caller omits is also omitted for the operation. A declaration that GraphQL cannot express
  * fails the start.
  */
 export function buildGraphqlSchema(options: GraphqlSchemaOptions): GraphQLSchema {
   const { schemas, entities, resolve } = options;
   const types = new Map<string, { source: JsonSchema; type: GraphQLNamedType }>();
 
-  /** Creates one type per name. @throws when two different schemas have the same name */
+  /** Creates one type per name. @throws Error if two different schemas have the same name */
   function namedType<T extends GraphQLNamedType>(name: string, source: JsonSchema, create: () => T): T {
     const existing = types.get(name) ?? { source, type: create() };
     types.set(name, existing);
@@ -221,7 +223,7 @@ export function buildGraphqlSchema(options: GraphqlSchemaOptions): GraphQLSchema
   return schema;
 }
 
-/** Resolves references and `null` of a schema. */
+/** Resolves references in a schema, and whether it allows `null`. */
 function resolveSchema(json: JsonSchema, definitions: Schemas['outputs'], location: string): ResolvedSchema {
   const name = definitionName(json);
   if (name !== undefined) {

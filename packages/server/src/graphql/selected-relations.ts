@@ -6,14 +6,14 @@ import type { SelectedRelation } from '../kernel/related.ts';
 interface RelationSelection {
   /** Input of the operation. */
   readonly input: unknown;
-  /** Whether the answer contains everything that is selected, so that its rows need no origin. */
+  /** Whether the response of the operation contains everything that is selected, so that its rows need no origin. */
   readonly isWhole: boolean;
   /** All selected relations at any depth, except those under a directive, which may exclude them. */
   readonly relations: readonly SelectedRelation[];
 }
 
 /**
- * Returns the relations that a query selects on its rows. They are read together with the rows, as with the input
+ * Returns the relations that a query selects on its rows. They are read together with the rows, like the input
  * `relations` over REST, so nothing has to be resolved row by row. Relations that are selected deeper, twice, under a
  * directive, or in a mutation are read by their resolvers (relations.ts).
  */
@@ -74,7 +74,10 @@ function add(keys: Keys, name: string, key: string | typeof SEVERAL): void {
   keys.set(name, (keys.get(name) ?? key) === key ? key : SEVERAL);
 }
 
-/** Visits each selection once, however often fragments repeat it, because a fragment always has the same type. */
+/**
+ * Creates a collector, which visits each selection once, however often fragments repeat it. That is enough because a
+ * fragment always has the same type.
+ */
 function createCollector(fragments: Readonly<Record<string, FragmentDefinitionNode>>) {
   const partsBySet = new Map<SelectionSetNode, Parts>();
 
