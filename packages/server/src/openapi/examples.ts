@@ -8,7 +8,7 @@ import { INSTALLATION_ID, tenants, type ScopeRef, type Tenant } from '../kernel/
  * fields, and the optional fields that have an example.
  */
 
-/** The example of an operation uses the first tenant of this list that the operation allows. */
+/** The example of an operation uses the first tenant in this list that the operation allows. */
 const preferred: readonly Tenant[] = [
   'organizationProject',
   'organization',
@@ -17,7 +17,7 @@ const preferred: readonly Tenant[] = [
   'installation',
 ];
 
-/** The example scope of an operation that allows these tenants. */
+/** Returns the example scope of an operation that allows these tenants. */
 export function exampleScope(allowed: readonly Tenant[] = tenants, ids: ExampleIds): ScopeRef {
   const tenant = preferred.find((item) => allowed.includes(item)) ?? 'organization';
   const idOf: Record<Tenant, string> = {
@@ -31,20 +31,20 @@ export function exampleScope(allowed: readonly Tenant[] = tenants, ids: ExampleI
   return { tenant, id: idOf[tenant] };
 }
 
-/** An example body of an operation whose members are `properties`. */
+/** Returns an example body for an operation. Its members are the `properties` of `body`. */
 export function exampleBody(
   { tenants: allowed }: Pick<NamedOperation, 'tenants'>,
   body: JsonSchema,
   context: { readonly definitions: Readonly<Record<string, JsonSchema>>; readonly ids: ExampleIds },
 ): unknown {
   const scope = exampleScope(allowed, context.ids);
-  // The `scope` of OAuth is a text and not a reference to a tenant.
+  // The `scope` of OAuth is a text, not a reference to a tenant.
   const { scope: scopeSchema, ...properties } = body.properties ?? {};
   const example = exampleOf({ ...body, properties }, context.definitions) as object;
   return scopeSchema?.$ref ? { scope, ...example } : example;
 }
 
-/** The example of a schema, else one composed from its members; undefined if there is none. */
+/** Returns the example of a schema, or one composed from its members; undefined if there is none. */
 function exampleOf(schema: JsonSchema, definitions: Readonly<Record<string, JsonSchema>>): unknown {
   const own = ownExample(schema);
   if (own !== undefined) return own;

@@ -1,3 +1,5 @@
+/* The error responses of operations. Each set of codes is one component of the document, to which operations refer. */
+
 import { catalogue, detailMessages, type Code } from '../errors.ts';
 import type { Tenant } from '../kernel/scope.ts';
 import { takesIdempotencyKey, type NamedOperation } from '../kernel/operation.ts';
@@ -57,7 +59,7 @@ const isRefusedByToken = ({ sessionOnly, access, notForApps, tenants }: NamedOpe
 
 const allCodes = Object.keys(catalogue) as Code[];
 
-/** The codes of an operation by their status, in the order of the catalogue. */
+/** Returns the codes of an operation by status, in the order of the catalogue. */
 function byStatus(op: NamedOperation): [status: number, codes: Code[]][] {
   const own = new Set(codesOf(op));
   const statuses = new Map<number, Code[]>();
@@ -68,11 +70,11 @@ function byStatus(op: NamedOperation): [status: number, codes: Code[]][] {
   return [...statuses].sort(([a], [b]) => a - b);
 }
 
-/** Whether errors of form requests have their own body (RFC 6749). */
+/** Whether errors of requests with a form have a different body (RFC 6749). */
 const answersForms = ({ takesForm }: NamedOperation): boolean =>
   typeof takesForm === 'object' && takesForm.refusalSchema !== undefined;
 
-/** Names for codes that usually occur together, for shorter names of components. */
+/** Names for codes that usually occur together, to make the names of components shorter. */
 const groups: readonly (readonly [name: string, codes: readonly Code[]])[] = [
   ['InvalidInScope', ['VALIDATION_ERROR', 'SCOPE_REQUIRED', 'SCOPE_CONFLICT', 'TENANT_NOT_ALLOWED']],
   ['Invalid', ['VALIDATION_ERROR']],
@@ -80,7 +82,10 @@ const groups: readonly (readonly [name: string, codes: readonly Code[]])[] = [
   ['ForbiddenOutsideOfOrganizations', ['FORBIDDEN', 'EMAIL_VERIFICATION_REQUIRED', 'MFA_REQUIRED']],
 ];
 
-/** @example InvalidInScope-INVALID_CURSOR */
+/**
+ * Returns the name of a component.
+ * @example InvalidInScope-INVALID_CURSOR
+ */
 function nameOf(op: NamedOperation, codes: readonly Code[]): string {
   const [group, together] = groups.find(([, all]) => all.every((code) => codes.includes(code))) ?? [];
   const others = codes.filter((code) => !together?.includes(code));
@@ -88,13 +93,13 @@ function nameOf(op: NamedOperation, codes: readonly Code[]): string {
   return [group, ...others, form].filter(Boolean).join('-');
 }
 
-/** The error responses of one operation by status, each a reference to a component. */
+/** Returns the error responses of one operation by status, each a reference to a component. */
 export const failures = (op: NamedOperation): Record<string, object> =>
   Object.fromEntries(
     byStatus(op).map(([status, codes]) => [status, { $ref: `#/components/responses/${nameOf(op, codes)}` }]),
   );
 
-/** The components that `failures` refers to, by name. */
+/** Returns the components to which `failures` refers, by name. */
 export function sharedFailures(
   operations: readonly NamedOperation[],
   formFailure: (op: NamedOperation) => object | undefined,
@@ -146,11 +151,11 @@ function headersOf(status: number): object {
   return headerRefs(names);
 }
 
-/** Headers of a response, each a reference to its component. */
+/** Returns the headers of a response, each a reference to its component. */
 export const headerRefs = (names: readonly string[]): Record<string, object> =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
-/** Example values for the placeholders of messages. */
+/** Example values for the placeholders in messages. */
 const placeholderExamples: Readonly<Record<string, string>> = {
   place: '`scope` in the body',
   tenant: 'projectUser',
@@ -160,7 +165,7 @@ const placeholderExamples: Readonly<Record<string, string>> = {
   seconds: '30',
 };
 
-/** An example body for each code. */
+/** Returns an example body for each code. */
 export function errorExamples(): Record<Code, object> {
   const details = [{ path: 'name', message: detailMessages.required, code: 'required' }];
   const examples = allCodes.map((code) => {

@@ -17,10 +17,10 @@ export interface DocumentSource {
   readonly operations: readonly NamedOperation[];
   readonly schemas: Schemas;
   readonly version: string;
-  /** Description of each tag. */
+  /** Descriptions of the tags. */
   readonly tags: Readonly<Record<string, string>>;
   readonly events: readonly SentEvent[];
-  /** Ids in examples; default: made-up ids. */
+  /** Ids to use in examples; if absent, made-up ids. */
   readonly exampleIds?: ExampleIds | undefined;
 }
 
@@ -31,7 +31,10 @@ interface OperationContext {
   readonly ids: ExampleIds;
 }
 
-/** Declarations → OpenAPI 3.1. The document matches the routes, because both are made from the same declarations. */
+/**
+ * Builds the OpenAPI 3.1 document from the declarations. It matches the routes, because both are made from the same
+ * declarations.
+ */
 export function buildOpenapi(source: DocumentSource): Document {
   const { operations, schemas, version, tags, exampleIds: ids = madeUpIds } = source;
   const templateOf = pathTemplates(operations);
@@ -103,13 +106,15 @@ interface Entry extends Record<string, unknown> {
   responses: Record<string, object>;
 }
 
-/** The component name of a parameter. It contains the enum, because the values differ between operations. */
+/**
+ * Returns the component name of a parameter. It contains the values of an enum, because they differ between operations.
+ */
 function nameOfParameter(parameter: object): string {
   const { name, schema } = parameter as { readonly name: string; readonly schema: JsonSchema };
   return [name, ...(schema.enum ?? [])].join('-');
 }
 
-/** Replaces repeated parameters and responses by references, and returns their components. */
+/** Replaces repeated parameters and responses with references, and returns the components that these refer to. */
 function shareParts(entries: readonly Entry[]) {
   const allParameters = entries.flatMap(({ parameters = [] }) => parameters);
   const allResponses = entries.flatMap(({ responses }) => Object.values(responses));
@@ -179,7 +184,7 @@ function bodyOf(
   };
 }
 
-/** Whether a client may authenticate by HTTP Basic instead of fields of the form. */
+/** Whether a client may authenticate by HTTP Basic instead of by fields of the form. */
 const takesBasic = ({ protocol, input }: NamedOperation): boolean =>
   protocol === 'oauth' && 'client_secret' in input;
 
@@ -196,7 +201,7 @@ const accessText: Readonly<Record<string, string>> = {
   any: 'any valid token',
 };
 
-/** Describes who may call an operation. */
+/** Returns a description of who may call an operation. */
 export function accessOf(op: NamedOperation): string {
   const access = accessText[op.access] ?? `\`${op.access}\` in the scope`;
   const gates = [
@@ -208,7 +213,7 @@ export function accessOf(op: NamedOperation): string {
   return [access, ...gates.filter(Boolean)].join('; ');
 }
 
-/** Moves definitions to `components.schemas`, and drops those without a reference, which only GraphQL uses. */
+/** Moves definitions to `components.schemas`, without those that nothing refers to; only GraphQL uses them. */
 function withUsedSchemas(document: Document): Document {
   const published = (key: string, value: unknown): unknown => (key === 'restOnly' ? undefined : value);
   const text = JSON.stringify(document, published).replaceAll(

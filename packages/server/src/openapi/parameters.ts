@@ -4,7 +4,7 @@ import type { ExampleIds } from '../kernel/output/example-ids.ts';
 import type { JsonSchema } from '../kernel/output/json-schema.ts';
 import { scopeParameters } from './scopes.ts';
 
-/** The parameters of an operation in headers and in the query. */
+/** Returns the parameters of an operation in headers and in the query. */
 export const parametersOf = (op: NamedOperation, members: JsonSchema, ids: ExampleIds): object[] => [
   ...(takesIdempotencyKey(op) ? [idempotencyKey] : []),
   ...(op.etag ? [ifNoneMatch] : []),
@@ -16,7 +16,7 @@ function fieldParameters(op: NamedOperation, members: JsonSchema, ids: ExampleId
   return op.method === 'GET' || op.method === 'DELETE' ? queryParameters(op, members, ids) : [];
 }
 
-/** Each field can be sent in a header or in the query, so it appears twice. */
+/** Returns the parameters for fields that can be sent either in a header or in the query: each appears twice. */
 const headerOrQueryParameters = (fields: Readonly<Record<string, JsonSchema>>) =>
   Object.entries(forwardAuthHeaders).flatMap(([field, header]) => {
     const text = { type: 'string' };

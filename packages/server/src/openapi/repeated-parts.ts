@@ -7,7 +7,7 @@ export class RepeatedParts {
   readonly #shared = new Map<string, { readonly key: string; readonly count: number }>();
   readonly #nameOf: (part: object) => string | undefined;
 
-  /** `section` is the member of `components`. A part without a name stays inline. */
+  /** `section` is the name of the member in `components`. A part without a name stays inline. */
   constructor(section: string, parts: readonly object[], nameOf: (part: object) => string | undefined) {
     this.#section = section;
     this.#nameOf = nameOf;
@@ -22,14 +22,14 @@ export class RepeatedParts {
     }
   }
 
-  /** A reference to the part, or the part itself if it stays inline. */
+  /** Returns a reference to the part, or the part itself if it stays inline. */
   readonly refer = (part: object): object => {
     const name = this.#nameOf(part) ?? '';
     if (this.#shared.get(name)?.key !== JSON.stringify(part)) return part;
     return { $ref: `#/components/${this.#section}/${name}` };
   };
 
-  /** The moved parts by name. */
+  /** The parts that were moved, by name. */
   get components(): Record<string, object> {
     const parts = [...this.#shared].map(([name, { key }]) => [name, JSON.parse(key) as object] as const);
     return Object.fromEntries(parts.sort(([a], [b]) => (a < b ? -1 : 1)));

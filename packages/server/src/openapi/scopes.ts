@@ -3,7 +3,7 @@ import type { JsonSchema } from '../kernel/output/json-schema.ts';
 import { tenants, type Tenant } from '../kernel/scope.ts';
 import { exampleScope } from './examples.ts';
 
-/** The document shows one spelling of each tenant, although the API accepts several. */
+/** Returns the schema with one spelling of each tenant, although the API accepts several. */
 export const canonicalTenants = (schema: JsonSchema): JsonSchema => ({
   ...schema,
   enum: [...tenants, 'installation'],
@@ -11,7 +11,7 @@ export const canonicalTenants = (schema: JsonSchema): JsonSchema => ({
 
 const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
-/** `['account', 'organization']` → `AccountOrOrganizationScope`. */
+/** @example `['account', 'organization']` → `AccountOrOrganizationScope` */
 const nameOf = (allowed: readonly Tenant[]): string =>
   isAny(allowed) ? 'ScopeInput' : `${allowed.map(capital).join('Or')}Scope`;
 
@@ -36,7 +36,7 @@ export function narrowedScopes(
   );
 }
 
-/** The query parameters of a scope, with an example that can be sent unchanged. */
+/** Returns the query parameters of a scope, with an example that can be sent unchanged. */
 export function scopeParameters(
   allowed: readonly Tenant[] = tenants,
   { required, ids }: { readonly required: boolean; readonly ids: ExampleIds },

@@ -2,7 +2,7 @@ import { definitionName, type JsonSchema, type OperationSchemas } from '../kerne
 import { takesIdempotencyKey, type NamedOperation } from '../kernel/operation.ts';
 import { headerRefs } from './failures.ts';
 
-/** The success responses of an operation by status. */
+/** Returns the success responses of an operation by status. */
 export function successes(op: NamedOperation, schemas: OperationSchemas): Record<string, object> {
   const { answers, dryRun, formSuccess } = schemas;
   if ((op.status ?? 200) >= 300) {
@@ -69,7 +69,7 @@ interface Described {
   readonly content?: Readonly<Record<string, { readonly schema: JsonSchema }>>;
 }
 
-/** The component name of a response: `Role`, or `RoleChanged` with the headers of a change. */
+/** Returns the component name of a response: `Role`, or `RoleChanged` with the headers of a change. */
 export function nameOfSuccess({ headers = {}, content }: Described): string | undefined {
   const schema = content?.['application/json']?.schema;
   const name = definitionName(schema?.properties?.['data'] ?? schema ?? {});

@@ -10,7 +10,7 @@ export interface SentEvent {
 
 const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
-/** `api_key.created` → `onApiKeyCreated`. */
+/** @example `api_key.created` → `onApiKeyCreated` */
 const operationIdOf = (name: string): string => `on${name.split(/[._]/).map(capital).join('')}`;
 
 const parameterTexts = {
