@@ -15,7 +15,7 @@ import {
 import { sql } from 'drizzle-orm';
 import { nodes, SYSTEM_NODE } from './nodes.ts';
 
-/** A timestamp with millisecond precision, so that a cursor compares the same value that the caller read. */
+/** A timestamp with millisecond precision, so that a cursor compares the same value that the caller has read. */
 export const time = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: 'date' });
 
 export const bytea = customType<{ data: Buffer; driverData: Uint8Array }>({
@@ -31,7 +31,7 @@ export const rowColumns = () => ({
   deletedAt: time('deleted_at'),
 });
 
-/** Index for the purge, which searches for a few deleted rows among many live ones. */
+/** The index for the purge, which searches for a few deleted rows among many live ones. */
 export const deletedIndex = (table: string, { deletedAt }: { readonly deletedAt: AnyPgColumn }) =>
   index(`${table}_deleted`)
     .on(deletedAt)
@@ -69,13 +69,13 @@ export const userColumn = (name = 'user_id') => optionalUserColumn(name).notNull
 
 export const metadataColumn = () => jsonb('metadata').$type<Record<string, unknown>>().notNull().default({});
 
-/** A table that composite foreign keys of links can refer to, so that links cannot cross tenants. */
+/** A table to which composite foreign keys of links can refer, so that links cannot cross tenants. */
 type Linkable = AnyPgTable & { readonly id: PgColumn; readonly tenantId?: PgColumn };
 
 /**
- * A table of many-to-many links inside one tenant. The composite keys make a link across tenants impossible to store;
- * the check allows links to built-in rows. `anyTenant` is for entities that are visible in more than one scope (a
- * project in its owner's scope and in its own): the link belongs to the scope that created it.
+ * Creates a table of many-to-many links within one tenant. The composite keys make it impossible to store a link across
+ * tenants; the check allows links to built-in rows. `anyTenant` is for entities that are visible in more than one scope
+ * (a project in its owner's scope and in its own): such a link belongs to the scope that created it.
  */
 export function links(
   name: string,

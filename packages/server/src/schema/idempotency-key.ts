@@ -1,7 +1,7 @@
 import { index, integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { time } from './columns.ts';
 
-/** Stored answers, replayed when the same request arrives again with the same `Idempotency-Key`. */
+/** Stored responses. They are sent again if the same request arrives again with the same `Idempotency-Key`. */
 export const idempotencyKeys = pgTable(
   'idempotency_keys',
   {
@@ -12,7 +12,7 @@ export const idempotencyKeys = pgTable(
     /** HMAC-SHA-256 of the canonical input. */
     inputHash: text('input_hash').notNull(),
     status: integer('status').notNull(),
-    /** The answer without one-time secrets, or the error. */
+    /** The response without one-time secrets, or the error. */
     answer: jsonb('answer').notNull(),
     createdAt: time('created_at').notNull(),
   },

@@ -10,7 +10,7 @@ import { serverSet } from '../kernel/entity.ts';
 export type PolicyHold = 'none' | 'protected' | 'locked';
 
 export const managedColumns = () => ({
-  /** The key of the row in the policy document; null if none manages it. */
+  /** The key of the row in the policy document; null if no document manages the row. */
   policyKey: text('policy_key'),
   policyHold: text('policy_hold', { enum: ['none', 'protected', 'locked'] }),
 });

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { bigint, char, index, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core';
 import { INSTALLATION_ID } from '../kernel/scope.ts';
 
-/** The node of the installation: it owns built-in rows, and has the audit log and events of the installation. */
+/** The node of the installation. It owns built-in rows, and has the audit log and events of the installation. */
 export const SYSTEM_NODE = INSTALLATION_ID;
 
 /**

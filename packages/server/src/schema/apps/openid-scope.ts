@@ -1,6 +1,6 @@
 /**
- * The scopes of OpenID Connect (openid §2). An app need not name them, and they are never permissions: they decide only
- * what an app learns about the user, and whether it gets a refresh token.
+ * The scopes of OpenID Connect (openid §2). They need not be among the scopes of an app and are never permissions: they
+ * only decide what an app learns about the user, and whether it gets a refresh token.
  */
 export const openidScopes = ['openid', 'profile', 'email', 'offline_access'] as const;
 

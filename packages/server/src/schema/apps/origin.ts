@@ -12,15 +12,15 @@ const secure = /^https:\/\/(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
 const local = /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i;
 
 /**
- * The origin as browsers send it (RFC 6454 §6.2): lower case, without the default port of its scheme. Null for
- * anything that is not an origin.
+ * Returns the origin as browsers send it (RFC 6454 §6.2): in lower case, without the default port of its scheme. Null
+ * for anything that is not an origin.
  */
 export function originOf(typed: string): string | null {
   if (!secure.test(typed) && !local.test(typed)) return null;
   return URL.canParse(typed) ? new URL(typed).origin : null;
 }
 
-/** Stored in the form that browsers send as `Origin`. */
+/** An origin, stored as browsers send it in `Origin`. */
 export const webOrigin = z
   .string()
   .max(255)

@@ -42,15 +42,15 @@ export const projectApps = pgTable(
     senderName: textColumn('sender_name'),
     texts: jsonb('texts').$type<AppText[]>().notNull().default([]),
     redirectUris: textColumn('redirect_uris').array().notNull(),
-    /** Null: not restricted. Empty: tokens of the app allow nothing. */
+    /** Permissions that tokens of the app may have. Null: not restricted. Empty: they allow nothing. */
     scopes: textColumn('scopes').array(),
     enabledProviders: textColumn('enabled_providers', { enum: appProviders }).array().notNull(),
     /** Keys of OpenID Connect providers. */
     identityProviders: textColumn('identity_providers').array().notNull().default([]),
-    /** Where the browser may continue after a logout. */
+    /** Where the browser may be redirected after a logout. */
     postLogoutRedirectUris: textColumn('post_logout_redirect_uris').array().notNull().default([]),
     backchannelLogoutUri: textColumn('backchannel_logout_uri'),
-    /** Origins whose scripts may read the answers to the app (CORS). */
+    /** Origins whose scripts may read the responses to the app (CORS). */
     allowedOrigins: textColumn('allowed_origins').array().notNull().default([]),
     allowSignUp: boolean('allow_sign_up').notNull(),
     signUpRoleId: uuidColumn('sign_up_role_id'),
@@ -65,7 +65,7 @@ export const projectApps = pgTable(
     idTokenClaims: boolean('id_token_claims').notNull().default(false),
     /** Resource servers that tokens of the app may name as audience (RFC 8707). */
     resources: textColumn('resources').array().notNull().default([]),
-    /** HMAC of the secret of a confidential app; no answer contains it. */
+    /** HMAC of the secret of a confidential app; no response contains it. */
     secretHash: bytea('secret_hash'),
     /** Hash of the token with which a self-registered client manages its registration; null: people created the app. */
     registrationHash: textColumn('registration_hash'),

@@ -12,7 +12,7 @@ const maxLength = 2048;
 /** The characters of RFC 3986 except `#`, because fragments are not allowed, and `*`, which looks like a pattern. */
 const plain = /^(?:[A-Za-z0-9\-._~:/?[\]@!$&'()+,;=]|%[0-9A-Fa-f]{2})+$/;
 
-/** Loopback: the redirect does not leave the user's machine. */
+/** Loopback addresses: the redirect does not leave the user's machine. */
 const loopback = /^http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost)(?::[1-9]\d{0,4})?(?:[/?]|$)/;
 
 const secure = /^https:\/\/[^/?]/;
@@ -41,7 +41,7 @@ function withoutPort(uri: string): string | null {
   return host === undefined ? null : `${host} ${rest}`;
 }
 
-/** Whether the app has registered this address; the port of a loopback IP is ignored. */
+/** Whether the app has registered this address. The port of a loopback IP address is ignored. */
 export function matchesRedirect(app: { readonly redirectUris: readonly string[] }, uri: string): boolean {
   if (!isRedirectUri(uri)) return false;
   if (app.redirectUris.includes(uri)) return true;
@@ -51,7 +51,7 @@ export function matchesRedirect(app: { readonly redirectUris: readonly string[] 
   );
 }
 
-/** Stored as typed, because OAuth compares redirect URIs character by character. */
+/** A redirect URI, stored as typed, because OAuth compares redirect URIs character by character. */
 export const redirectUri = z
   .string()
   .check(({ value, issues }) => {

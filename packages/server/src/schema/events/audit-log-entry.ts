@@ -7,7 +7,10 @@ import { entity, serverSet } from '../../kernel/entity.ts';
 import { ScopeOutput, type ResolvedScope } from '../../kernel/scope.ts';
 import { iso, jsonObject } from '../../kernel/input/values.ts';
 
-/** The audit log, insert-only: per tenant node a gapless sequence whose hashes form a chain (events §7). */
+/**
+ * The audit log, which is insert-only. Each tenant node has a gapless sequence of entries whose hashes form a chain
+ * (events §7).
+ */
 export const auditLog = pgTable(
   'audit_log',
   {
@@ -78,7 +81,10 @@ const AuditTarget = z
 
 const nullableText = (description: string) => serverSet(z.string().nullable().describe(description));
 
-/** Entries of an organization's projects, also of deleted ones: audit entries outlive their target. */
+/**
+ * SQL condition: the entry belongs to a project of the organization. Deleted projects count too, because audit entries
+ * outlive their target.
+ */
 const inProjectsOf = (nodeId: string): SQL =>
   sql`${auditLog.tenantId} in (select ${nodes.id} from ${nodes} where ${nodes.parentId} = ${nodeId} and ${nodes.kind} = 'project')`;
 

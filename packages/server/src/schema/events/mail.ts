@@ -6,9 +6,9 @@ export const mails = pgTable(
   'mails',
   {
     id: uuid('id').primaryKey(),
-    /** Address, subject and bodies, sealed: a mail contains a token that a database dump must not reveal. */
+    /** Address, subject and bodies, encrypted: a mail contains a token that a database dump must not reveal. */
     sealed: text('sealed').notNull(),
-    /** A keyed hash of the address, to find the mails of a deleted user. */
+    /** A keyed hash of the address, used to find the mails of a deleted user. */
     recipient: text('recipient'),
     attempts: integer('attempts').notNull().default(0),
     nextAttemptAt: time('next_attempt_at').notNull().defaultNow(),

@@ -9,7 +9,7 @@ import { AccessTokenProfileName, accessTokenProfiles } from '../apps/access-toke
 import { Role } from '../rights/role.ts';
 import { User } from '../people/user.ts';
 
-/** The kinds of scope that a key can have, as stored and answered. */
+/** The kinds of scope that a key can have, as they are stored and as responses show them. */
 export const keyTenants = [
   'ProjectUser',
   'AccountProject',
@@ -25,7 +25,7 @@ export const apiKeys = pgTable(
     ...rowColumns(),
     tenantId: tenantColumn(),
     clientId: uuidColumn('client_id').notNull(),
-    /** Fixed at creation; `scope_id` is stored as answered, e.g. `<organization>:<project>`. */
+    /** Fixed at creation; `scope_id` is stored as in responses, e.g. `<organization>:<project>`. */
     scopeTenant: textColumn('scope_tenant', { enum: keyTenants }).notNull(),
     scopeId: textColumn('scope_id').notNull(),
     roleId: uuidColumn('role_id'),
@@ -45,7 +45,7 @@ export const apiKeys = pgTable(
     lastUsedAt: time('last_used_at'),
     lastUsedIp: textColumn('last_used_ip'),
     createdBy: uuidColumn('created_by').notNull(),
-    /** The key whose token created this one. It may be deleted before this one. */
+    /** The key whose token created this key. It may be deleted first. */
     createdByKeyId: uuidColumn('created_by_key_id'),
     revokedBy: uuidColumn('revoked_by'),
     revokedAt: time('revoked_at'),
@@ -64,7 +64,7 @@ export const apiKeys = pgTable(
     index('api_keys_created_by_key')
       .on(table.createdByKeyId)
       .where(sql`created_by_key_id is not null`),
-    // Keys made for another user: every mutation that can grant rights looks for these few.
+    // Keys created for another user: every mutation that can grant rights looks for these few.
     index('api_keys_of_others')
       .on(table.tenantId)
       .where(
@@ -115,7 +115,7 @@ const cidr = z.string().check(({ value, issues }) => {
 
 const nullableText = (max: number) => text(0, max, { multiline: max > 255 }).nullable();
 
-/** The status from the row and the database's clock, so that it changes exactly at the expiry. */
+/** SQL: the status, computed from the row and the database's clock, so that it changes exactly at the expiry. */
 export const statusSql = sql<string>`case when ${apiKeys.revokedAt} is not null then 'revoked' when ${apiKeys.expiresAt} <= now() then 'expired' else 'active' end`;
 
 /** A credential pair for machines, exchanged for short-lived tokens (identity §11). */
@@ -176,7 +176,7 @@ export const ApiKey = entity('ApiKey', {
     scope: sql`json_build_object('tenant', ${apiKeys.scopeTenant}, 'id', ${apiKeys.scopeId})`,
     status: statusSql,
   },
-  // A projectUser scope sees that user's own keys; a project sees all of its keys.
+  // The scope of a project user contains that user's own keys; a project contains all of its keys.
   within: (scope) =>
     (scope.userId
       ? and(

@@ -11,7 +11,7 @@ export const signingKeys = pgTable(
   'signing_keys',
   {
     id: uuid('id').primaryKey(),
-    /** The project, or the system node for the service. */
+    /** The project; for the keys of the service itself, the system node. */
     tenantId: uuid('tenant_id')
       .notNull()
       .references(() => nodes.id),
@@ -35,7 +35,7 @@ export const signingKeys = pgTable(
   ],
 );
 
-/** Private keys, AES-256-GCM under the key-encryption key. No answer reads this table. */
+/** Private keys, encrypted with AES-256-GCM under the key-encryption key. No response reads this table. */
 export const signingKeySecrets = pgTable('signing_key_secrets', {
   keyId: uuid('key_id')
     .primaryKey()
@@ -43,7 +43,7 @@ export const signingKeySecrets = pgTable('signing_key_secrets', {
   sealed: text('sealed').notNull(),
 });
 
-/** Values of the installation, such as its id and the canary that the key-encryption key must open. */
+/** Values of the installation, such as its id, and the canary that the key-encryption key must be able to decrypt. */
 export const installation = pgTable('installation', {
   name: text('name').primaryKey(),
   value: text('value').notNull(),

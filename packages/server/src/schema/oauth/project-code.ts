@@ -19,15 +19,15 @@ export const projectCodes = pgTable(
     /** Exactly as in the authorization request. */
     redirectUri: textColumn('redirect_uri').notNull(),
     challenge: textColumn('challenge').notNull(),
-    /** What the user consented to; null: the app was not restricted. */
+    /** What the user consented to; null if the app was not restricted. */
     scopes: textColumn('scopes').array(),
     /** The scopes of OpenID Connect that were granted; they are not permissions. */
     openidScopes: textColumn('openid_scopes', { enum: openidScopes }).array().notNull().default([]),
-    /** Resource servers that the request named (RFC 8707); empty: none, so the exchange may name some. */
+    /** Resource servers that the request named (RFC 8707). If it named none, the exchange may name some. */
     resources: textColumn('resources').array().notNull().default([]),
     /** Repeated in the id_token, which ties it to one authorization request. */
     nonce: textColumn('nonce'),
-    /** The organization for which the user signed in; null: for none. */
+    /** The organization for which the user signed in; null for none. */
     organizationId: uuidColumn('organization_id'),
     acr: textColumn('acr', { enum: ['aal1', 'aal2'] }).notNull(),
     amr: textColumn('amr').array().notNull(),

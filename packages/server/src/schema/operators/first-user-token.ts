@@ -2,11 +2,11 @@ import { pgTable, text as textColumn } from 'drizzle-orm/pg-core';
 import { time } from '../columns.ts';
 
 /**
- * The tokens that may create the first user, at most one for each process: several processes that start together each
- * print a link that works, and the restart of a process ends its former link.
+ * The tokens that may create the first user, at most one per process. Several processes that start together each print
+ * a link that works, and restarting a process invalidates its previous link.
  */
 export const firstUserTokens = pgTable('first_user_tokens', {
-  /** Names the process, so that its next start finds the row. */
+  /** Identifies the process, so that its next start finds the row. */
   issuer: textColumn('issuer').primaryKey(),
   hash: textColumn('hash').notNull().unique(),
   expiresAt: time('expires_at').notNull(),

@@ -16,7 +16,7 @@ const counted = (from: SQL): SQL => sql`(select count(*)::int from ${from})`;
 const liveKeys = (tenant: SQL): SQL =>
   counted(sql`api_keys k where k.tenant_id ${tenant} and k.revoked_at is null and k.deleted_at is null`);
 
-/** Projects below a node, as a subquery of ids. */
+/** SQL: the ids of the projects below a node, as a subquery. */
 const below = (node: unknown): SQL =>
   sql`(select p.id from projects p where p.owner_id = ${node} and p.deleted_at is null)`;
 

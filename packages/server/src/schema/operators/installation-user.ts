@@ -4,7 +4,7 @@ import { entity, serverSet } from '../../kernel/entity.ts';
 import { iso } from '../../kernel/input/values.ts';
 import { Locale, UserKind, users, UserStatus } from '../people/user.ts';
 
-/** A user as operators see them: nothing that a tenant stores about the user, and no secret. */
+/** A user as operators see them: without secrets, and without anything that a tenant stores about the user. */
 export const InstallationUser = entity('InstallationUser', {
   table: users,
   doc: 'A user of the installation, as its operators see them.',

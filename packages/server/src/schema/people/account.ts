@@ -28,7 +28,10 @@ export const AccountType = z.enum(['personal', 'organization']).meta({
   description: 'personal: holds projects; organization: holds organizations too.',
 });
 
-/** A user owns accounts: a `personal` account holds projects, an `organization` account organizations and projects. */
+/**
+ * The root of a tenant tree, owned by a user. A `personal` account contains projects; an `organization` account
+ * contains organizations and projects.
+ */
 export const Account = entity('Account', {
   table: accounts,
   doc: 'The root of a tenant tree, owned by one user.',

@@ -13,7 +13,7 @@ import { entity, serverSet } from '../../kernel/entity.ts';
 import { ScopeOutput, type ScopeRef } from '../../kernel/scope.ts';
 import { iso, uuid } from '../../kernel/input/values.ts';
 
-/** Channels of notifications; a user can change the defaults (events §6). */
+/** Channels of notifications. Users can change the defaults (events §6). */
 export const channels = ['inApp', 'email'] as const;
 export type Channel = (typeof channels)[number];
 
@@ -22,7 +22,9 @@ interface Kind extends Readonly<Record<Channel, boolean>> {
   readonly locked: readonly Channel[];
   /** Also sent to the user who acted, because an attacker may have acted as them. */
   readonly security?: true;
-  /** The operation itself queues the mail, because it knows the address; the notification must not be a second mail. */
+  /**
+   * The operation itself queues the mail, because it knows the address. The notification must not cause a second mail.
+   */
   readonly mailedByAct?: true;
 }
 
@@ -69,7 +71,7 @@ export const notifications = pgTable(
     eventId: textColumn('event_id'),
     readAt: time('read_at'),
     createdAt: time('created_at').notNull(),
-    /** Another user who is named in the text: when that user is purged, the notification is deleted too. */
+    /** Another user who is named in the text. When that user is purged, the notification is deleted too. */
     namedUserId: optionalUserColumn('named_user_id'),
   },
   (table) => [
@@ -79,7 +81,7 @@ export const notifications = pgTable(
   ],
 );
 
-/** Preferences of users; the default applies where there is no row. */
+/** Preferences of users. If there is no row, the default applies. */
 export const notificationPreferences = pgTable(
   'notification_preferences',
   {
@@ -103,7 +105,9 @@ const Target = z
   .object({ type: z.string().describe('Its noun, e.g. `Organization`.'), id: uuid.describe('Its id.') })
   .meta({ id: 'NotificationTarget', description: 'What a notification is about.' });
 
-/** The text is rendered when the notification is created, in the language of its reader, and describes that moment. */
+/**
+ * A notification. Its text is rendered when it is created, in the language of the reader, and describes that moment.
+ */
 export const Notification = entity('Notification', {
   table: notifications,
   doc: 'Something that happened and that its reader should know.',
@@ -120,7 +124,7 @@ export const Notification = entity('Notification', {
   order: 'DESC',
 });
 
-/** Identified by type and channel. `locked` follows from the type, so no column stores it. */
+/** A preference, identified by type and channel. `locked` follows from the type, so no column stores it. */
 export const NotificationPreference = entity('NotificationPreference', {
   table: notificationPreferences,
   doc: 'Whether notifications of a type reach their user by a channel.',

@@ -31,7 +31,7 @@ export const users = pgTable(
   {
     ...rowColumns(),
     name: textColumn('name').notNull(),
-    /** Canonical address of the primary verified sign-in method, else of the primary one. */
+    /** Canonical address of the primary verified sign-in method, or of the primary one if none is verified. */
     email: textColumn('email'),
     emailVerified: boolean('email_verified').notNull().default(false),
     pictureUrl: textColumn('picture_url'),
@@ -41,10 +41,10 @@ export const users = pgTable(
       .notNull()
       .default('active'),
     suspendedAt: time('suspended_at'),
-    /** The status that a reactivation restores; null unless suspended. */
+    /** The status to restore when a suspension ends; null if the user is not suspended. */
     statusBefore: textColumn('status_before', { enum: ['active', 'disabled'] }),
     isManaged: boolean('is_managed').notNull().default(false),
-    /** Fixed at creation. A service user is managed and has no address, sign-in method or session, ever. */
+    /** Fixed at creation. A service user is managed and never has an address, sign-in method or session. */
     kind: textColumn('kind', { enum: ['person', 'service'] })
       .notNull()
       .default('person'),
@@ -52,7 +52,7 @@ export const users = pgTable(
     managedBy: uuidColumn('managed_by').references(() => nodes.id),
     /** Until when the user may act without a verified address; null for managed users. */
     verificationDeadline: time('verification_deadline'),
-    /** When a deleted user is purged; null: after the retention. */
+    /** When a deleted user is purged; null for the end of the retention. */
     purgeAt: time('purge_at'),
   },
   (table) => [
@@ -67,7 +67,7 @@ export const users = pgTable(
 
 export type UserRow = typeof users.$inferSelect;
 
-/** Tags of a user, which belong to the scope that assigned them. */
+/** Tags of a user. They belong to the scope that assigned them. */
 export const userTags = links(
   'user_tags',
   { column: 'user_id', table: () => users, anyTenant: true },
@@ -106,7 +106,7 @@ const membershipMetadata = ({ scope }: ReadContext): SQL => {
   return sql`(${ofOwner} || ${metadataIn(projectUsers, usersNodeOf(scope))})`;
 };
 
-/** A user in answers; `metadata` is that of their membership in the scope of the call. */
+/** A user in responses; `metadata` is that of their membership in the scope of the call. */
 export const User = entity('User', {
   table: users,
   doc: 'A person or a managed user.',
@@ -128,7 +128,7 @@ export const User = entity('User', {
     tagIds,
   },
   computed: { metadata: membershipMetadata },
-  // An organization contains its members, an account its service users, a project its users.
+  // An organization contains its members, an account its service users, and a project its users.
   within: ({ level, nodeId }) => {
     const table = membershipTableOf(level);
     return inArray(users.id, sql`(select ${table.userId} from ${table} where ${table.tenantId} = ${nodeId})`);
@@ -149,7 +149,7 @@ export const User = entity('User', {
   sort: ['createdAt', 'name', 'email', 'updatedAt'],
 });
 
-/** The user in the answer of a sign-in. */
+/** The user in the response of a sign-in. */
 export const SignedInUser = z
   .object({
     id: uuid.describe('Id of the user.'),

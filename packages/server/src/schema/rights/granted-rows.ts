@@ -12,7 +12,7 @@ const groups = (grant: ScopeGrant): SQL => sql`select rg.group_id from role_grou
 const permissions = (grant: ScopeGrant): SQL => sql`select gp.permission_id from group_permissions gp
   join permissions p on p.id = gp.permission_id and p.deleted_at is null where gp.group_id in (${groups(grant)})`;
 
-/** The ids of the granted roles. */
+/** SQL: the ids of the granted roles. */
 export const grantedRoles = (grant: ScopeGrant): SQL => sql`(${roles(grant)})`;
 /** The ids of the groups of the granted roles. */
 export const grantedGroups = (grant: ScopeGrant): SQL => sql`(${groups(grant)})`;

@@ -39,7 +39,7 @@ export const groupTags = links(
   { column: 'tag_id', table: () => tags },
 );
 
-/** A named set of permissions: roles have groups, and groups have permissions. */
+/** A named set of permissions: roles contain groups, and groups contain permissions. */
 export const Group = entity('Group', {
   table: groups,
   doc: 'A named set of permissions.',
@@ -70,7 +70,7 @@ export const Group = entity('Group', {
     },
     tags: taggedBy(() => groupTags),
   },
-  // A granted scope sees the groups of its roles.
+  // A granted scope contains the groups of its roles.
   within: ({ grant }) => (grant ? inArray(groups.id, grantedGroups(grant)) : undefined),
   search: ['name', 'description'],
   sort: ['createdAt', 'name', 'updatedAt'],

@@ -12,8 +12,8 @@ import { roles } from './role.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
 
 /**
- * Columns of a membership. Users exist in the whole installation; what a tenant stores about a user (role, metadata)
- * is here and is deleted with the membership.
+ * Columns of a membership. Users exist in the whole installation; what a tenant stores about a user (role, metadata) is
+ * in the membership and is deleted with it.
  */
 const membershipColumns = () => ({
   tenantId: tenantColumn(),
@@ -23,7 +23,10 @@ const membershipColumns = () => ({
   updatedAt: time('updated_at').notNull().defaultNow(),
 });
 
-/** Finds the members with an `externalId` in their metadata; an index entry has a limited size. */
+/**
+ * Finds members by `externalId` in their metadata. Longer values are not indexed, because the size of an index entry is
+ * limited.
+ */
 const externalIdIndex = (name: string, table: Readonly<Record<'tenantId' | 'metadata', PgColumn>>) =>
   index(`${name}_external_id`)
     .on(table.tenantId, sql`(${table.metadata} ->> 'externalId')`)
@@ -31,7 +34,7 @@ const externalIdIndex = (name: string, table: Readonly<Record<'tenantId' | 'meta
       sql`jsonb_typeof(${table.metadata} -> 'externalId') = 'string' and char_length(${table.metadata} ->> 'externalId') <= 255`,
     );
 
-/** Memberships with exactly one role. */
+/** Creates a table of memberships with exactly one role. */
 const withOneRole = <N extends string>(name: N) =>
   pgTable(
     name,
@@ -68,7 +71,7 @@ export const projectUsers = pgTable('project_users', membershipColumns(), (table
 
 export type ProjectUserRow = typeof projectUsers.$inferSelect;
 
-/** Roles of a user in a project: custom roles of the project, or built-in roles of the project level. */
+/** Roles of a user in a project: custom roles of the project, or built-in roles for projects. */
 export const projectUserRoles = pgTable(
   'project_user_roles',
   {

@@ -59,7 +59,7 @@ export const permissionTags = links(
   { column: 'tag_id', table: () => tags },
 );
 
-/** Any JSON object here; `assertCondition` checks the condition language on write. */
+/** Accepts any JSON object; `assertCondition` checks the condition language when a permission is written. */
 const condition = z.record(z.string(), z.unknown()).nullable().meta({
   description: 'Condition under which the permission counts (And, Or, Not, Equals, …); null = always.',
 });
@@ -121,7 +121,7 @@ export const Permission = entity('Permission', {
     groups: inverseOf('Group', 'permissions'),
     tags: taggedBy(() => permissionTags),
   },
-  // A granted scope sees the permissions of its roles.
+  // A granted scope contains the permissions of its roles.
   within: ({ grant }) => (grant ? inArray(permissions.id, grantedPermissions(grant)) : undefined),
   search: ['name', 'description', 'action'],
   sort: ['createdAt', 'name', 'action', 'updatedAt'],

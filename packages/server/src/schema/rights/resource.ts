@@ -38,7 +38,7 @@ export const resourceTags = links(
   { column: 'tag_id', table: () => tags },
 );
 
-/** Action names of a customer's resource; built-in ones are PascalCase and never pass this input. */
+/** Action names of a customer's resource. Built-in action names are PascalCase and never pass this input schema. */
 const actions = z
   .array(z.string().regex(/^[a-z][a-z0-9_-]{0,62}$/))
   .min(1)
@@ -97,7 +97,7 @@ export const Resource = entity('Resource', {
     permissions: { kind: 'children', to: () => nounNamed('Permission'), column: 'resourceId' },
     tags: taggedBy(() => resourceTags),
   },
-  // A granted scope sees the resources that its roles have permissions on.
+  // A granted scope contains the resources on which its roles have permissions.
   within: ({ grant }) => (grant ? inArray(resources.id, grantedResources(grant)) : undefined),
   search: ['name', 'slug', 'description'],
   sort: ['createdAt', 'name', 'slug', 'updatedAt'],

@@ -40,7 +40,7 @@ export const roleTags = links(
   { column: 'tag_id', table: () => tags },
 );
 
-/** A named set of groups, which can be assigned to users within one tenant. The name itself gives no right. */
+/** A named set of groups, which can be assigned to users within one tenant. The name itself grants nothing. */
 export const Role = entity('Role', {
   table: roles,
   doc: 'A named set of groups, which can be assigned to users within one tenant.',
@@ -80,7 +80,7 @@ export const Role = entity('Role', {
     },
     tags: taggedBy(() => roleTags),
   },
-  // A granted scope sees the roles of its grant.
+  // A granted scope contains the roles of its grant.
   within: ({ grant }) => (grant ? inArray(roles.id, grantedRoles(grant)) : undefined),
   search: ['name', 'description'],
   sort: ['createdAt', 'name', 'updatedAt'],

@@ -28,7 +28,7 @@ export const tags = pgTable(
 
 const color = z.string().regex(/^(#[0-9a-f]{6}|[a-z]{3,20})$/);
 
-/** A coloured label of one tenant, which its rows can be filtered by. */
+/** A coloured label of one tenant. The tenant's rows can be filtered by it. */
 export const Tag = entity('Tag', {
   table: tags,
   doc: 'A coloured label for rows of the tenant that owns it.',
@@ -49,7 +49,7 @@ export const Tag = entity('Tag', {
   sort: ['createdAt', 'name', 'color', 'updatedAt'],
 });
 
-/** The `tags` relation of an entity whose links are in `table`. */
+/** Returns the `tags` relation of an entity whose links are in `table`. */
 export const taggedBy = (table: () => PgTable): Relation => ({
   kind: 'links',
   to: () => Tag,

@@ -26,7 +26,7 @@ export const authenticationMethods = pgTable(
     id: uuidColumn('id').primaryKey(),
     userId: userColumn(),
     provider: textColumn('provider', { enum: ['email', 'github', 'oidc'] }).notNull(),
-    /** For `oidc` the key of the provider in the configuration. */
+    /** For `oidc`, the key of the provider in the configuration. */
     providerKey: textColumn('provider_key'),
     providerId: textColumn('provider_id').notNull(),
     /** The address that the method proves: verified by mail, or confirmed by the provider. */
@@ -46,7 +46,7 @@ export const authenticationMethods = pgTable(
   ],
 );
 
-/** Password hashes. A password belongs to the user, not to a method. No answer reads this table. */
+/** Password hashes. A password belongs to the user, not to a method. No response reads this table. */
 export const passwords = pgTable('passwords', {
   userId: userColumn().primaryKey(),
   hash: textColumn('hash').notNull(),

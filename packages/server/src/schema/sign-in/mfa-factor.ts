@@ -19,7 +19,7 @@ export const mfaFactors = pgTable(
     userId: userColumn(),
     type: textColumn('type', { enum: ['totp'] }).notNull(),
     name: textColumn('name').notNull(),
-    /** Encrypted under the key-encryption key. `MfaFactor` has no such field, so no answer contains it. */
+    /** Encrypted under the key-encryption key. `MfaFactor` has no such field, so no response contains it. */
     sealedSecret: textColumn('sealed_secret').notNull(),
     isEnabled: boolean('is_enabled').notNull().default(false),
     /** The TOTP time step of the last accepted code. Only later steps are accepted, so a code works once. */
@@ -30,7 +30,7 @@ export const mfaFactors = pgTable(
   (table) => [index('mfa_factors_user').on(table.userId)],
 );
 
-/** HMACs of the recovery codes for users who lost their app. A use deletes the row, so a code works once. */
+/** HMACs of the recovery codes for users who lost their app. Using a code deletes its row, so it works once. */
 export const mfaRecoveryCodes = pgTable(
   'mfa_recovery_codes',
   {
@@ -63,7 +63,7 @@ export const factorResets = pgTable(
   (table) => [index('factor_resets_effective').on(table.effectiveAt)],
 );
 
-/** The fields of a factor that answers may have. Factors belong to no tenant's scope, so this is not an entity. */
+/** The fields of a factor in responses. Factors belong to no tenant's scope, so this is not an entity. */
 export const MfaFactor = z
   .object({
     id: uuid.describe('Id of the factor.'),

@@ -2,8 +2,8 @@ import { index, pgTable, text as textColumn } from 'drizzle-orm/pg-core';
 import { time, userColumn } from '../columns.ts';
 
 /**
- * Mailed tokens: stored as hashes, bound to purpose, user and address, and consumed by `DELETE … RETURNING`, so that
- * of two concurrent uses only one succeeds.
+ * Mailed tokens. They are stored as hashes, bound to purpose, user and address, and consumed by `DELETE … RETURNING`,
+ * so that of two concurrent uses only one succeeds.
  */
 export const oneTimeTokens = pgTable(
   'one_time_tokens',

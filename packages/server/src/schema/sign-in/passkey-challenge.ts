@@ -1,7 +1,7 @@
 import { index, pgTable, text as textColumn, uuid as uuidColumn } from 'drizzle-orm/pg-core';
 import { time } from '../columns.ts';
 
-/** What authenticators sign: random, stored as a hash, and used up by `DELETE … RETURNING`. */
+/** Challenges that authenticators sign. They are random, stored as a hash, and consumed by `DELETE … RETURNING`. */
 export const passkeyChallenges = pgTable(
   'passkey_challenges',
   {

@@ -8,8 +8,8 @@ import { openidScopes } from '../apps/openid-scope.ts';
 import { projectApps } from '../apps/project-app.ts';
 
 /**
- * A signed-in browser, command line or app, and the lineage of its refresh tokens. The row has only the hashes of the
- * current token and its predecessor; older tokens prove by their authentication tag that the service issued them.
+ * A signed-in browser, command line or app, and the chain of its refresh tokens. The row contains only the hashes of
+ * the current token and its predecessor. The authentication tags of older tokens prove that the service issued them.
  */
 export const sessions = pgTable(
   'sessions',
@@ -37,7 +37,7 @@ export const sessions = pgTable(
      * organization whose provider vouched for the user and to which the session is bound, or null.
      */
     organizationId: uuidColumn('organization_id'),
-    /** The scopes that the user consented to; null: the app was unrestricted at that time. */
+    /** The scopes that the user consented to; null if the app was unrestricted at that time. */
     consentedScopes: textColumn('consented_scopes').array(),
     /** The scopes of OpenID Connect that were granted; they are not permissions. */
     openidScopes: textColumn('openid_scopes', { enum: openidScopes }).array().notNull().default([]),

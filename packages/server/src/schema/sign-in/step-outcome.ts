@@ -12,7 +12,7 @@ export const stepOutcomes = pgTable(
     browserHash: textColumn('browser_hash').primaryKey(),
     /** Hash of operation and input, keyed with the cookie's secret because the input may contain a password. */
     requestHash: textColumn('request_hash').notNull(),
-    /** The answer with its cookies. */
+    /** The response with its cookies, encrypted. */
     sealed: textColumn('sealed').notNull(),
     expiresAt: time('expires_at').notNull(),
   },

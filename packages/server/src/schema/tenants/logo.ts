@@ -2,7 +2,7 @@ import { pgTable, text as textColumn, unique, uuid as uuidColumn } from 'drizzle
 import { bytea, time } from '../columns.ts';
 import { nodes } from '../nodes.ts';
 
-/** Uploaded logos of apps and organizations; `id` is that of the app or organization, `tenantId` its node. */
+/** Uploaded logos of apps and organizations. `id` is that of the app or organization, `tenantId` its tenant node. */
 export const logos = pgTable(
   'logos',
   {
@@ -10,7 +10,7 @@ export const logos = pgTable(
     tenantId: uuidColumn('tenant_id')
       .notNull()
       .references(() => nodes.id, { onDelete: 'cascade' }),
-    /** Cannot be guessed, and anyone who knows it may see the logo. */
+    /** The name cannot be guessed, and anyone who knows it may see the logo. */
     name: textColumn('name').notNull(),
     mediaType: textColumn('media_type').notNull(),
     bytes: bytea('bytes').notNull(),

@@ -21,7 +21,7 @@ export const OrganizationConnectionStatus = z.enum(states).meta({
   description: 'draft: being set up; active: people sign in through it; disabled: they cannot at present.',
 });
 
-/** Identity providers of organizations, through which their own people sign in. */
+/** Identity providers of organizations, through which their members sign in. */
 export const organizationConnections = pgTable(
   'organization_connections',
   {
@@ -30,7 +30,7 @@ export const organizationConnections = pgTable(
     name: textColumn('name').notNull(),
     issuer: textColumn('issuer').notNull(),
     clientId: textColumn('client_id').notNull(),
-    /** Encrypted under the key-encryption key (context `organization_connections:<id>`); no answer contains it. */
+    /** Encrypted under the key-encryption key (context `organization_connections:<id>`); no response contains it. */
     sealedSecret: textColumn('sealed_secret').notNull(),
     scopes: textColumn('scopes').array().notNull(),
     /** Domains of the organization. The operations ensure that a domain belongs to at most one connection. */
@@ -80,7 +80,7 @@ export const clientSecret = z
     examples: ['q8Zt4kV1sYw7'],
   });
 
-/** How the people of an organization sign in through its own identity provider. */
+/** How the members of an organization sign in through its own identity provider. */
 export const OrganizationConnection = entity('OrganizationConnection', {
   table: organizationConnections,
   doc: 'An identity provider of an organization (OpenID Connect), through which its own people sign in.',

@@ -39,7 +39,7 @@ export const organizationDomains = pgTable(
     uniqueIndex('domains_domain_taken')
       .on(table.tenantId, table.domain)
       .where(sql`deleted_at is null`),
-    // Decides which of two organizations that verify at the same time has the domain.
+    // Decides which of two concurrently verifying organizations gets the domain.
     uniqueIndex('domains_verified_taken')
       .on(table.domain)
       .where(sql`status = 'verified' and deleted_at is null`),
@@ -57,7 +57,7 @@ const DomainRecord = z
   })
   .meta({ id: 'DomainRecord', description: 'A DNS record that proves control of a domain.' });
 
-/** A domain of mail addresses that an organization says it controls, and whether that is proved. */
+/** A domain of mail addresses that an organization claims to control, and whether it has proved that. */
 export const OrganizationDomain = entity('OrganizationDomain', {
   table: organizationDomains,
   doc: 'A domain of mail addresses, and whether the organization has proved that it controls it.',

@@ -50,7 +50,7 @@ export const OrganizationGrant = entity('OrganizationGrant', {
     scope: sql`json_build_object('tenant', 'organizationProject', 'id', ${projectGrants.organizationId} || ':' || ${projectGrants.tenantId})`,
     userCount: sql<number>`0`,
   },
-  // A pending offer has no organization yet.
+  // A pending offer has no organization yet, so it is in no list.
   within: ({ nodeId }) => eq(projectGrants.organizationId, nodeId),
   sort: ['createdAt'],
 });

@@ -23,7 +23,7 @@ export const InvitationStatus = z.enum(states).meta({
   description: 'Whether the invitation is pending, accepted, expired or revoked.',
 });
 
-/** Invitations to organizations. `status` is as of the last change: `invitationStatus` gives the current one. */
+/** Invitations to organizations. `status` is as of the last change; `invitationStatus` returns the current one. */
 export const invitations = pgTable(
   'organization_invitations',
   {
@@ -60,7 +60,8 @@ export const invitations = pgTable(
 );
 
 /**
- * Hashes of the mailed tokens, at most one per invitation. They have their own table because no answer may read them.
+ * Hashes of the mailed tokens, at most one per invitation. They have their own table because no response may contain
+ * them.
  */
 export const invitationTokens = pgTable('organization_invitation_tokens', {
   hash: textColumn('hash').primaryKey(),
@@ -71,7 +72,7 @@ export const invitationTokens = pgTable('organization_invitation_tokens', {
   createdAt: time('created_at').notNull().defaultNow(),
 });
 
-/** The current status: a pending invitation past its end is expired, even if the row still says `pending`. */
+/** SQL: the current status. A pending invitation past its expiry is expired, even if the row still says `pending`. */
 export const invitationStatus = (now: Date) =>
   sql<
     z.output<typeof InvitationStatus>

@@ -16,7 +16,10 @@ import { primaryColor } from './primary-color.ts';
 import { Project } from './project.ts';
 import { taggedBy, tagIds, tags } from '../rights/tag.ts';
 
-/** Organizations are tenant nodes; the node has the organization's id and the owning account as parent. */
+/**
+ * Organizations. Each is a tenant node with the same id; the parent of the node is the account that owns the
+ * organization.
+ */
 export const organizations = pgTable(
   'organizations',
   {
@@ -31,7 +34,7 @@ export const organizations = pgTable(
     supportAccess: boolean('support_access').notNull().default(true),
     logoUrl: textColumn('logo_url'),
     primaryColor: textColumn('primary_color'),
-    /** Set by an operator of the installation only: no tenant may write it (src/db/tenancy/row-policies.ts). */
+    /** Set only by an operator of the installation; no tenant may write it (src/db/tenancy/row-policies.ts). */
     suspendedAt: time('suspended_at'),
   },
   (table) => [
@@ -85,7 +88,7 @@ export const Organization = entity('Organization', {
     metadata: optional(metadata, {}),
     tagIds,
   },
-  // An account contains the organizations that it owns, and those where its owner is a member. An organization
+  // An account contains the organizations that it owns, and those of which its owner is a member. An organization
   // contains itself.
   within: (scope) =>
     scope.tenant === 'account'

@@ -28,7 +28,7 @@ export const ProjectGrantStatus = z.enum(states).meta({
   description: 'Whether the customer may use the project, and if not, why.',
 });
 export type GrantStatus = (typeof states)[number];
-/** States in which a customer has its slice of the project. */
+/** The states in which a customer has a slice of the project. */
 export const liveStates: readonly GrantStatus[] = ['active', 'suspended'];
 
 /**
@@ -70,14 +70,16 @@ export const projectGrants = pgTable(
   ],
 );
 
-/** What the customer may assign: roles of the project. */
+/** The roles of the project that the customer may assign. */
 export const projectGrantRoles = links(
   'project_grant_roles',
   { column: 'project_grant_id', table: () => projectGrants, anyTenant: true },
   { column: 'role_id', table: () => roles },
 );
 
-/** Hashes of the mailed tokens, at most one per grant. They have their own table because no answer may read them. */
+/**
+ * Hashes of the mailed tokens, at most one per grant. They have their own table because no response may contain them.
+ */
 export const projectGrantTokens = pgTable('project_grant_tokens', {
   hash: textColumn('hash').primaryKey(),
   grantId: uuidColumn('grant_id')
@@ -87,11 +89,11 @@ export const projectGrantTokens = pgTable('project_grant_tokens', {
   createdAt: time('created_at').notNull().defaultNow(),
 });
 
-/** The current status: a pending offer past its end is expired, even if the row still says `pending`. */
+/** SQL: the current status. A pending offer past its expiry is expired, even if the row still says `pending`. */
 export const grantStatus = (now: Date) =>
   sql<GrantStatus>`case when "project_grants"."status" = 'pending' and "project_grants"."expires_at" <= ${now.toISOString()}::timestamptz then 'expired' else "project_grants"."status" end`;
 
-/** The ids of the granted roles, sorted. */
+/** SQL: the ids of the granted roles, sorted. */
 export const grantedRoleIds = sql<
   string[]
 >`array(select r.role_id from project_grant_roles r where r.project_grant_id = "project_grants"."id" order by 1)`;
@@ -115,7 +117,7 @@ const features = z
 /** Placeholder for counts of the slice's rows, which row-level security hides from the project: see `withCounts`. */
 const hidden = sql<number>`0`;
 
-/** What the owner of a project lets the organization of a customer do with it. */
+/** What the owner of a project allows a customer's organization to do with it. */
 export const ProjectGrant = entity('ProjectGrant', {
   table: projectGrants,
   doc: 'A project for the organization of a customer, with the roles that it may assign there.',

@@ -11,7 +11,9 @@ import { taggedBy, tagIds, tags } from '../rights/tag.ts';
 
 const dynamicRegistrations = ['off', 'token'] as const;
 
-/** Projects are tenant nodes; the node has the project's id and the owner (account or organization) as parent. */
+/**
+ * Projects. Each is a tenant node with the same id; the parent of the node is the owner, an account or organization.
+ */
 export const projects = pgTable(
   'projects',
   {

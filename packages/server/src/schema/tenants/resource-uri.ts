@@ -3,7 +3,7 @@ import { refusal } from '../../kernel/input/values.ts';
 
 const maxLength = 512;
 
-/** An absolute URI with the characters of RFC 3986, without fragment, and without `*`, which looks like a pattern. */
+/** An absolute URI with the characters of RFC 3986, without a fragment, and without `*`, which looks like a pattern. */
 const absolute = /^[A-Za-z][A-Za-z0-9+.-]*:(?:[A-Za-z0-9\-._~:/?[\]@!$&'()+,;=]|%[0-9A-Fa-f]{2})+$/;
 
 /** Whether a text is a valid URI of a resource server. */

@@ -28,8 +28,8 @@ export const attemptErrors = [
 ] as const;
 
 /**
- * One event for one subscription. Times that decide when something is sent come from the clock port, not from the
- * database.
+ * Deliveries of one event to one subscription. Times that decide when something is sent come from the clock port, not
+ * from the database.
  */
 export const webhookDeliveries = pgTable(
   'webhook_deliveries',
@@ -40,18 +40,18 @@ export const webhookDeliveries = pgTable(
     /** `evt_<uuid>`, the `webhook-id` of every attempt. For a test or a probe it is the id of no event. */
     eventId: textColumn('event_id').notNull(),
     eventType: textColumn('event_type').notNull(),
-    /** While the subscription is disabled or inactive, events and tests wait; only probes are sent. */
+    /** While the subscription is disabled or inactive, events and tests wait and only probes are sent. */
     kind: textColumn('kind', { enum: ['event', 'test', 'probe'] }).notNull(),
-    /** Exactly what is signed and sent. */
+    /** The exact text that is signed and sent. */
     body: textColumn('body').notNull(),
     status: textColumn('status', { enum: deliveryStatuses }).notNull().default('pending'),
     /** All attempts, including those before a replay. */
     attemptCount: integer('attempt_count').notNull().default(0),
-    /** Attempts since the schedule started; a replay starts it again. */
+    /** Attempts since the schedule started; a replay restarts it. */
     scheduleStep: integer('schedule_step').notNull().default(0),
     /** Null unless the delivery is pending. */
     nextAttemptAt: time('next_attempt_at'),
-    /** The lease of the current attempt: until then no other worker makes one. */
+    /** End of the lease of the current attempt; until then no other worker makes one. */
     claimedUntil: time('claimed_until'),
     lastStatusCode: integer('last_status_code'),
     lastLatencyMs: integer('last_latency_ms'),
@@ -79,7 +79,7 @@ export const webhookDeliveries = pgTable(
       .on(table.subscriptionId, table.nextAttemptAt)
       .where(sql`status = 'pending'`),
     index('webhook_deliveries_updated').using('brin', table.updatedAt),
-    // Finds deliveries that contain data of a user who is to be erased.
+    // Finds deliveries that contain data of a user to be erased.
     index('webhook_deliveries_user')
       .on(sql`((body::jsonb)->'data'->>'id')`, table.id)
       .where(sql`event_type like 'user.%'`),
@@ -133,7 +133,7 @@ export const WebhookAttempt = entity('WebhookAttempt', {
   sort: ['number'],
 });
 
-/** One event for one subscription, and the result of its attempts. */
+/** A delivery of one event to one subscription, and the result of its attempts. */
 export const WebhookDelivery = entity('WebhookDelivery', {
   table: webhookDeliveries,
   doc: 'One event for one webhook subscription, and the result of its attempts.',
@@ -166,7 +166,7 @@ export const WebhookDelivery = entity('WebhookDelivery', {
       kind: 'children',
       to: () => WebhookAttempt,
       column: 'deliveryId',
-      // Attempts are a part of the delivery, and have no operations of their own.
+      // Attempts are part of the delivery and have no operations of their own.
       permission: 'WebhookDelivery:Query',
     },
   },

@@ -31,13 +31,16 @@ export const webhookSubscriptions = pgTable(
     /** Names of event types, `noun.*` or `*`, as in the input. */
     eventTypes: textColumn('event_types').array().notNull(),
     description: textColumn('description'),
-    /** Set by the owner; the service sets `disabledReason`. Events are sent only if it is active and not disabled. */
+    /**
+     * Set by the owner, whereas the service sets `disabledReason`. Events are sent only if the subscription is active
+     * and not disabled.
+     */
     active: boolean('active').notNull().default(true),
     disabledReason: textColumn('disabled_reason', { enum: disabledReasons }),
     disabledAt: time('disabled_at'),
     /** Time of the first failed attempt since the last success. */
     failingSince: time('failing_since'),
-    /** Whether the last answer took longer than a second. */
+    /** Whether the receiver took longer than a second for its last response. */
     slow: boolean('slow').notNull().default(false),
     /** When the owner was last warned of failures; null after a success. */
     warnedAt: time('warned_at'),
@@ -99,7 +102,7 @@ const target = z
   .meta({ format: 'uri', maxLength: 2048 });
 
 /**
- * Where events of a project are sent. The secret is not a field; the operations that show it add it to their answers.
+ * Where events of a project are sent. The secret is not a field; the operations that show it add it to their responses.
  */
 export const WebhookSubscription = entity('WebhookSubscription', {
   table: webhookSubscriptions,
