@@ -1,7 +1,7 @@
 /**
  * The configuration as one typed, deeply frozen object. `variables.ts` declares each variable; this module reads them,
  * checks conflicts between them and groups them. Names of times and sizes end with their unit. `main.ts` passes
- * `process.env`, so that tests configure the service as operators do.
+ * `process.env`, so that tests can configure the service in the same way as operators do.
  *
  * @example const config = loadConfig({ NODE_ENV: 'test', PORT: '0' });
  */
@@ -13,7 +13,10 @@ import { declarations } from './variables.ts';
 import type { Values, VariableName } from './variables.ts';
 import { nearest } from '../kernel/input/nearest.ts';
 
-/** The configuration is not usable. It lists all problems, each with the names of its variables and without values. */
+/**
+ * Thrown if the configuration is not usable. It lists all problems, each with the names of its variables but without
+ * their values.
+ */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly string[];
@@ -24,7 +27,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** All variables, for documents. `initial` is the default as text, '' when the default depends on other variables. */
+/** All variables, for the documentation. `initial` is the default as text; '' if it depends on other variables. */
 export const variables: readonly {
   readonly name: VariableName;
   readonly initial: string;
@@ -108,11 +111,11 @@ function toConfig(v: Values) {
     environment: v.NODE_ENV,
     production,
     mode: v.DATABASE_URL === undefined ? ('embedded' as const) : ('postgres' as const),
-    /** Public base URL without trailing slash: issuer, audience, links. */
+    /** Public base URL without trailing slash. Issuer, audience and links contain it. */
     appUrl,
     dataDir: v.DATA_DIR,
     devSeed: v.DEV_SEED,
-    /** `undefined` = each process counts its own rate limits. */
+    /** `undefined` means that each process counts its own rate limits. */
     redisUrl: v.REDIS_URL,
     http: {
       host: v.HOST,
@@ -159,9 +162,9 @@ function toConfig(v: Values) {
       stepUpMaxAgeMinutes: v.SECURITY_STEP_UP_MAX_AGE_MINUTES,
     },
     passkeys: {
-      /** The domain that passkeys belong to (WebAuthn: RP ID). */
+      /** The domain to which passkeys belong (the RP ID of WebAuthn). */
       rpId,
-      /** The allowed origins whose pages may use them. */
+      /** Those allowed origins whose pages may use the passkeys. */
       origins: origins.filter((origin) => isWithin(new URL(origin).hostname, rpId)),
     },
     /** Who runs the installation, and from where (docs/operating/operators.md). */
@@ -175,12 +178,12 @@ function toConfig(v: Values) {
     projectGrants: { maxPerProject: v.PROJECT_GRANTS_MAX },
     /** OpenID Connect providers through which users sign in. */
     identityProviders: v.IDENTITY_PROVIDERS ?? v.IDENTITY_PROVIDERS_FILE ?? [],
-    /** Empty: the name servers of the system. */
+    /** Empty for the name servers of the system. */
     dns: { resolvers: v.DNS_RESOLVERS ?? [] },
     federation: { allowedPrivateCidrs: v.FEDERATION_ALLOWED_PRIVATE_CIDRS ?? [] },
     connections: { allowedPrivateCidrs: v.CONNECTIONS_ALLOWED_PRIVATE_CIDRS ?? [] },
     github: {
-      /** `undefined` = GitHub sign-in is not configured. */
+      /** `undefined` means that GitHub sign-in is not configured. */
       client:
         v.GITHUB_CLIENT_ID !== undefined && v.GITHUB_CLIENT_SECRET !== undefined
           ? { id: v.GITHUB_CLIENT_ID, secret: v.GITHUB_CLIENT_SECRET }
@@ -189,14 +192,14 @@ function toConfig(v: Values) {
       apiUrl: v.GITHUB_API_URL,
     },
     security: {
-      /** Whether the public URL is https. Then cookies are `Secure` with `__Host-`, and HSTS is sent. */
+      /** Whether the public URL is https. If so, cookies are `Secure` with the prefix `__Host-`, and HSTS is sent. */
       https,
       /** Base URL of the frontend without trailing slash. */
       frontendUrl: v.SECURITY_FRONTEND_URL,
       origins,
       /** Networks as `address/prefix`. */
       trustedProxies: v.SECURITY_TRUSTED_PROXIES ?? [],
-      /** Lower case; `undefined` = any. */
+      /** In lower case; `undefined` allows any host. */
       allowedHosts: v.SECURITY_ALLOWED_HOSTS,
       /** 0 over http. */
       hstsSeconds: https ? v.SECURITY_HSTS_SECONDS : 0,
@@ -235,7 +238,7 @@ function toConfig(v: Values) {
     },
     webhooks: {
       timeoutMs: v.WEBHOOKS_TIMEOUT_MS,
-      /** Delays between attempts: n delays mean n + 1 attempts. */
+      /** Delays between attempts: for n delays there are n + 1 attempts. */
       retryScheduleSeconds: v.WEBHOOKS_RETRY_SCHEDULE_SECONDS,
       allowHttp: v.WEBHOOKS_ALLOW_HTTP,
       allowedPrivateCidrs: v.WEBHOOKS_ALLOWED_PRIVATE_CIDRS ?? [],

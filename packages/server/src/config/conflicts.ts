@@ -4,10 +4,13 @@ import type { Values, VariableName } from './variables.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The text of a variable; '' if it is not set. */
+/** Returns the text of a variable; '' if it is not set. */
 export const textOf = (env: Environment, name: VariableName): string => env[name]?.trim() ?? '';
 
-/** Checks variables that depend on each other. It uses the valid ones, so that one start reports every problem. */
+/**
+ * Checks variables that depend on each other. It checks the valid ones even if others are invalid, so that one start
+ * reports every problem.
+ */
 export function conflicts(env: Environment, values: Values): string[] {
   const problems: string[] = [];
   const has = (name: VariableName): boolean => textOf(env, name) !== '';

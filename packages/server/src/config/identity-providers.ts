@@ -5,7 +5,7 @@ import { InvalidValue, type Parse } from './values.ts';
 
 /* OpenID Connect providers of the installation (docs/operating/identity-providers.md), as a JSON array. */
 
-/** Words with a meaning of their own in `enabledProviders`, in `provider` and in URLs. */
+/** Words that already have a meaning in `enabledProviders`, in `provider` or in URLs. */
 const reserved = ['email', 'password', 'passkey', 'github', 'oidc', 'connect'];
 
 const words = z.string().min(1).max(255);
@@ -62,7 +62,7 @@ const MAX_PROVIDERS = 20;
 
 /**
  * Parses the list of providers.
- * @throws InvalidValue, whose message names the entry and its member, and repeats no value
+ * @throws InvalidValue, whose message names the entry and its member, but contains no value
  */
 export const identityProviders: Parse<readonly IdentityProviderConfig[]> = (given) => {
   const list = z.array(z.unknown()).max(MAX_PROVIDERS).safeParse(parseJson(given));

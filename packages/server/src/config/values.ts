@@ -5,7 +5,10 @@
 import { isIP } from 'node:net';
 import { email } from '../kernel/input/values.ts';
 
-/** The text of a variable is invalid. The message continues a sentence that starts with the name of the variable. */
+/**
+ * Thrown if the text of a variable is invalid. The message continues a sentence that starts with the name of the
+ * variable.
+ */
 export class InvalidValue extends Error {
   override readonly name = 'BadValue';
 }
@@ -13,7 +16,9 @@ export class InvalidValue extends Error {
 /** Converts the trimmed, non-empty text of a variable to its value. @throws InvalidValue */
 export type Parse<T> = (text: string) => T;
 
-/** Any text of `min`..`max` characters without control characters, because a line break could inject headers. */
+/**
+ * Accepts any text of `min`..`max` characters without control characters, because a line break could inject headers.
+ */
 export const text =
   (min = 1, max = 4096): Parse<string> =>
   (given) => {
@@ -24,14 +29,14 @@ export const text =
     return given;
   };
 
-/** `true` or `false` and nothing else, so that `no` or `off` cannot be taken for true. */
+/** Accepts only `true` or `false`, so that `no` or `off` cannot be taken for true. */
 export const flag: Parse<boolean> = (given) => {
   if (given === 'true') return true;
   if (given === 'false') return false;
   throw new InvalidValue('must be true or false');
 };
 
-/** A whole number of `min`..`max`. */
+/** Accepts a whole number of `min`..`max`. */
 export const integer =
   (min: number, max: number): Parse<number> =>
   (given) => {
@@ -40,7 +45,7 @@ export const integer =
     throw new InvalidValue(`must be a whole number from ${min} to ${max}`);
   };
 
-/** 0, or a whole number of `min`..`max`. */
+/** Accepts 0 or a whole number of `min`..`max`. */
 export const zeroOrInteger =
   (min: number, max: number): Parse<number> =>
   (given) => {
@@ -52,7 +57,7 @@ export const zeroOrInteger =
     }
   };
 
-/** Exactly one of the given words. */
+/** Accepts exactly one of the given words. */
 export const oneOf =
   <const T extends string>(...words: readonly T[]): Parse<T> =>
   (given) => {
@@ -61,7 +66,7 @@ export const oneOf =
     return value;
   };
 
-/** Comma-separated parts, each parsed. Empty parts are ignored. */
+/** Accepts comma-separated parts and parses each. Empty parts are ignored. */
 export const listOf =
   <T>(parse: Parse<T>): Parse<readonly T[]> =>
   (given) =>
@@ -71,7 +76,7 @@ export const listOf =
       .filter((part) => part !== '')
       .map(parse);
 
-/** At most 20 delays in seconds. `none` is the empty list, because an empty variable counts as unset. */
+/** Accepts at most 20 delays in seconds. `none` is the empty list, because an empty variable counts as unset. */
 export const schedule: Parse<readonly number[]> = (given) => {
   const parts = given === 'none' ? [] : given.split(',').map((part) => part.trim());
   const isValid = parts.every((part) => /^\d{1,7}(\.\d{1,3})?$/.test(part));
@@ -81,7 +86,7 @@ export const schedule: Parse<readonly number[]> = (given) => {
 
 const parseUrl = (given: string): URL | undefined => (URL.canParse(given) ? new URL(given) : undefined);
 
-/** A base URL (http or https, a path is allowed), normalised and without trailing slash. */
+/** Accepts a base URL (http or https; a path is allowed) and returns it normalized, without a trailing slash. */
 export const baseUrl: Parse<string> = (given) => {
   const url = parseUrl(given);
   const http = url?.protocol === 'https:' || url?.protocol === 'http:';
@@ -91,7 +96,10 @@ export const baseUrl: Parse<string> = (given) => {
   return url.href.replace(/\/+$/, '');
 };
 
-/** A browser origin in the spelling of the `Origin` header. A wildcard is refused, because credentials are allowed. */
+/**
+ * Accepts a browser origin in the spelling of the `Origin` header. Refuses a wildcard, because requests may contain
+ * credentials.
+ */
 export const origin: Parse<string> = (given) => {
   const url = parseUrl(given);
   const http = url?.protocol === 'https:' || url?.protocol === 'http:';
@@ -103,7 +111,7 @@ export const origin: Parse<string> = (given) => {
   return url.origin;
 };
 
-/** A URL with one of the given schemes (such as `postgres:`), unchanged. */
+/** Accepts a URL with one of the given schemes (such as `postgres:`) and returns it unchanged. */
 export const urlWith =
   (...protocols: readonly string[]): Parse<string> =>
   (given) => {
@@ -111,7 +119,7 @@ export const urlWith =
     throw new InvalidValue(`must be a URL that starts with ${protocols.map((p) => `${p}//`).join(' or ')}`);
   };
 
-/** A network as `address/prefix`. An address without a prefix is a network of one address. */
+/** Accepts a network as `address/prefix`. An address without a prefix is a network of one address. */
 export const cidr: Parse<string> = (given) => {
   const [address = '', prefix, ...rest] = given.split('/');
   const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
@@ -122,13 +130,13 @@ export const cidr: Parse<string> = (given) => {
   return `${address}/${length}`;
 };
 
-/** An address of IPv4 or IPv6, without port. */
+/** Accepts an IPv4 or IPv6 address without a port. */
 export const ipAddress: Parse<string> = (given) => {
   if (isIP(given) === 0) throw new InvalidValue('must list addresses like 192.0.2.53 or 2001:db8::53');
   return given;
 };
 
-/** A value of the `Host` header in lower case. */
+/** Accepts a value of the `Host` header and returns it in lower case. */
 export const host: Parse<string> = (given) => {
   if (!/^([a-z0-9_-]+(\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(:\d{1,5})?$/i.test(given)) {
     throw new InvalidValue('must list host names like auth.example.com or localhost:4000');
@@ -136,7 +144,7 @@ export const host: Parse<string> = (given) => {
   return given.toLowerCase();
 };
 
-/** A domain name in lower case, without port. */
+/** Accepts a domain name without a port and returns it in lower case. */
 export const rpId: Parse<string> = (given) => {
   if (given.length > 253 || !/^[a-z0-9-]+(\.[a-z0-9-]+)*$/i.test(given)) {
     throw new InvalidValue('must be a domain name like example.com, without scheme and port');
@@ -144,7 +152,7 @@ export const rpId: Parse<string> = (given) => {
   return given.toLowerCase();
 };
 
-/** The sender of mail: `a@b` or `Name <a@b>`. */
+/** Accepts the sender of mail: `a@b` or `Name <a@b>`. */
 export const mailbox: Parse<string> = (given) => {
   const value = text(3, 320)(given);
   if (!/^([^<>]*<[^<>\s@]+@[^<>\s@]+>|[^<>\s@]+@[^<>\s@]+)$/.test(value)) {
@@ -153,14 +161,14 @@ export const mailbox: Parse<string> = (given) => {
   return value;
 };
 
-/** An e-mail address in canonical form. */
+/** Accepts an e-mail address and returns it in canonical form. */
 export const address: Parse<string> = (given) => {
   const { success, data } = email.safeParse(given);
   if (success) return data;
   throw new InvalidValue('must list e-mail addresses like ada@example.com');
 };
 
-/** Base64 or base64url of exactly 32 bytes. It stays text, because a Buffer cannot be frozen. */
+/** Accepts base64 or base64url of exactly 32 bytes. Returns the text, because a Buffer cannot be frozen. */
 export const key256: Parse<string> = (given) => {
   if (/^[\w+/-]{43}=?$/.test(given) && Buffer.from(given, 'base64').length === 32) return given;
   throw new InvalidValue('must be base64 of 32 bytes; make one with: openssl rand -base64 32');

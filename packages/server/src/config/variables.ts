@@ -1,6 +1,7 @@
 /**
- * Declares every environment variable: default, parser, meaning. `config.ts` reads them, and `.env.example` is compared
- * with them. A default that depends on `NODE_ENV`, `PORT` or `DATA_DIR` is described here and computed in `config.ts`.
+ * Declares every environment variable with its default, parser and meaning. `config.ts` reads them, and a test compares
+ * `.env.example` with them. A default that depends on `NODE_ENV`, `PORT` or `DATA_DIR` is only described here;
+ * `config.ts` computes it.
  */
 import {
   address,

@@ -14,7 +14,7 @@ export interface DemoAnswer {
   readonly status: number;
   readonly data: Record<string, unknown>;
   readonly code: string | undefined;
-  /** Set on a 503, which did nothing and may be repeated after this time. */
+  /** Set on a 503, for a request that had no effect and may be repeated after this time. */
   readonly retryAfterSeconds?: number | undefined;
 }
 
@@ -39,7 +39,7 @@ export const createInternalClient =
 
 const MAX_WAIT_MS = 60_000;
 
-/** Repeats requests that got a 503 with `Retry-After`. It waits for at most a minute in total. */
+/** Returns a client that repeats requests after a 503 with `Retry-After`. It waits for at most a minute in total. */
 export function retryWhenBusy(
   send: SendDemoRequest,
   wait: (ms: number) => Promise<unknown> = sleep,
@@ -58,7 +58,10 @@ export function retryWhenBusy(
   };
 }
 
-/** A request of the demo seed failed. The message is logged, so it does not contain the body, which has secrets. */
+/**
+ * Thrown if a request of the demo seed failed. The message is logged, so it does not contain the body, which contains
+ * secrets.
+ */
 export class DemoRefused extends Error {
   override readonly name = 'DemoRefused';
   readonly code: string | undefined;
@@ -69,7 +72,7 @@ export class DemoRefused extends Error {
   }
 }
 
-/** The data of a request that must succeed. @throws DemoRefused */
+/** Returns the data of a request that must succeed. @throws DemoRefused */
 export async function sendOrThrow(
   send: SendDemoRequest,
   request: DemoRequest,

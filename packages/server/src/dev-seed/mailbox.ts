@@ -1,22 +1,22 @@
 import { EventEmitter, once } from 'node:events';
 import type { Mailer } from '../kernel/ports.ts';
 
-/** A reserved name, so that no real mailbox has this address. */
+/** An address at a reserved domain, so it belongs to no real mailbox. */
 export const DEMO_ADDRESS = 'demo@localhost';
 
 /** Longer than `retryWhenBusy` repeats a request. */
 const TOKEN_TIMEOUT_MS = 120_000;
 
 interface DemoMailbox {
-  /** Passes on mails that are not for the mailbox. */
+  /** Receives the mails for the mailbox and sends all others. */
   readonly mailer: Mailer;
-  /** The token of the next verification mail; rejects when none comes in two minutes. */
+  /** Resolves to the token of the next verification mail; rejects if none arrives within two minutes. */
   readonly nextToken: () => Promise<string>;
 }
 
 /**
- * Receives the verification mail of the demo user, so that their address is verified in the usual way. While no call of
- * `nextToken` is pending, their mails are sent as usual.
+ * Creates a mailbox that receives the verification mail of the demo user, so that their address is verified in the
+ * usual way. While no call of `nextToken` is pending, mails to the demo user are sent as usual.
  */
 export function createDemoMailbox(fallback: Mailer): DemoMailbox {
   const tokens = new EventEmitter();

@@ -24,7 +24,7 @@ const READER = 'Ann Reader';
 const GUEST = 'Ben Guest';
 
 /**
- * Ids of the demo rows, for examples in the API documents. A `demo.json` of an earlier version has no account.
+ * Ids of the demo rows, for examples in the API documents. `account` is missing in a `demo.json` of an earlier version.
  */
 interface DemoIds {
   readonly account: string | undefined;
@@ -35,15 +35,17 @@ interface DemoIds {
 interface Demo {
   readonly ids: DemoIds;
   /**
-   * What to print once the service listens at `base`. It contains the secret of the key, so it must not be logged.
+   * Returns what to print once the service listens at `base`. The text contains the secret of the key, so it must not
+   * be logged.
    */
   readonly notice: (base: string) => string;
 }
 
 /**
- * DEV_SEED: creates demo data for a developer who starts the service for the first time. Finds each row by its name or
- * creates it, so the next start completes one that was interrupted. While the key of an earlier start works, nothing is
- * changed, because the developer may have edited the data. The example request is printed with its current response.
+ * DEV_SEED: creates demo data for a developer who starts the service for the first time. Each row is looked up by its
+ * name and created if it is missing, so the next start completes an interrupted one. As long as the key of an earlier
+ * start works, nothing is changed, because the developer may have edited the data. The example request is printed with
+ * its current response.
  */
 export async function seedDemo(options: DevSeedOptions): Promise<Demo> {
   const { send, dataDir } = options;
@@ -72,7 +74,7 @@ async function createDemo(
   stored: StoredCredentials,
   file: string,
 ): Promise<StoredCredentials & { readonly key: DemoKey }> {
-  // Stored before the user is created: if the password were lost, the demo user could not sign in again.
+  // Stored before the user is created, because the demo user could not sign in again if the password were lost.
   await writeCredentials(file, stored);
   const session = await signIn(send, stored, registration).catch((error: unknown) => {
     if (!(error instanceof DemoRefused) || error.code !== 'CONFLICT') throw error;
@@ -136,7 +138,8 @@ async function findOrCreateAll(send: SendDemoRequest, { token, account }: DemoSe
   await findOrCreate('/users', scope, { name: READER, roleIds: [roleId] });
   await findOrCreate('/users', scope, { name: GUEST });
 
-  // The secret of an existing key was lost, otherwise this function would not run. Rotating the key creates a new one.
+  // This function only runs if no stored key works, so the secret of an existing key is lost. Rotating the key creates
+  // a new one.
   const existing = await find('/api-keys', scope, KEY, { status: 'active' });
   const key = existing
     ? await post(`/api-keys/${existing}/rotate`, { scope, graceSeconds: 0 })

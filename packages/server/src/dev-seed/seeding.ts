@@ -6,7 +6,7 @@ import { createInternalClient, retryWhenBusy } from './internal-client.ts';
 import { createDemoMailbox } from './mailbox.ts';
 import { seedDemo } from './seed.ts';
 
-/** The part of the app that the seed uses. */
+/** The parts of the app that the seed uses. */
 interface SeededApp {
   readonly server: FastifyInstance;
   readonly issueFirstUserToken: (issuer: string) => Promise<string | null>;
@@ -20,10 +20,13 @@ interface Log {
 
 /** The log and the mailer of a process with DEV_SEED, and its work before it listens. */
 interface Seeding<L> {
-  /** Leaves out the requests of the seed, which come from no client. */
+  /** Leaves out the requests of the seed, because they come from no client. */
   readonly log: L;
   readonly mailer: Mailer;
-  /** Resolves to the text to print once the service is ready; undefined if the demo failed, which is logged. */
+  /**
+   * Resolves to the function that makes the text to print once the service is ready; undefined if the seed failed,
+   * which is logged.
+   */
   readonly run: (
     app: SeededApp,
     config: { readonly appUrl: string; readonly dataDir: string },

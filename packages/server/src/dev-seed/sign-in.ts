@@ -9,13 +9,16 @@ export interface DemoSession {
 
 /** What is needed to create the demo user and to verify their address. */
 export interface Registration {
-  /** The token that makes the first user of the installation, who is its operator; null: there is a user already. */
+  /**
+   * Returns the token that makes the demo user the first user of the installation and its operator; null if there is
+   * already a user.
+   */
   readonly firstUserToken: () => Promise<string | null>;
-  /** The token of the next verification mail. */
+  /** Resolves to the token of the next verification mail. */
   readonly nextToken: () => Promise<string>;
 }
 
-/** Signs the demo user in, after creating them and verifying their address if necessary. @throws DemoRefused, Error */
+/** Signs the demo user in. First creates them and verifies their address if necessary. @throws DemoRefused, Error */
 export async function signIn(
   send: SendDemoRequest,
   { email, password }: StoredCredentials,
@@ -43,7 +46,7 @@ export async function signIn(
       : sendOrThrow(send, { method: 'POST', path: '/auth/resend-verification', body: { email } }),
   ]);
   await sendOrThrow(send, { method: 'POST', path: '/auth/verify-email', body: { token } });
-  // An existing session sees the verified address on its next call.
+  // A session that is already open sees the verified address on its next call.
   const open = [attempt.data, verified].find((data) => 'accessToken' in data);
   return sessionOf(open ?? (await sendOrThrow(send, login)));
 }

@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 
 /**
- * Secrets that the service stores only as hashes and that the next start needs: the password of the demo user and the
- * secret of their key. The file is in the directory of the other secrets that are generated for development.
+ * Secrets that the next start needs, although the service itself stores only their hashes: the password of the demo
+ * user and the secret of their key. The file is in the same directory as the other secrets generated for development.
  */
 const StoredCredentials = z.object({
   email: z.string(),
@@ -29,7 +29,7 @@ export const credentialsFile = (dataDir: string): string => join(dataDir, 'demo.
 /** A password as long as AUTH_PASSWORD_MIN_LENGTH may require. Hex has no name or word that the policy forbids. */
 export const newPassword = (): string => randomBytes(32).toString('hex');
 
-/** Undefined when the file does not exist. @throws Error that quotes nothing of its content */
+/** Returns undefined if the file does not exist. @throws Error that quotes nothing from its content */
 export async function readCredentials(file: string): Promise<StoredCredentials | undefined> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
@@ -43,7 +43,7 @@ export async function readCredentials(file: string): Promise<StoredCredentials |
   }
 }
 
-/** Writes the file atomically, readable only for the current user of the machine. */
+/** Writes the file atomically. Only the current user of the machine can read it. */
 export async function writeCredentials(file: string, credentials: StoredCredentials): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const temporaryFile = `${file}.${process.pid}`;

@@ -1,15 +1,16 @@
 import { isIPv6 } from 'node:net';
 import type { Config } from '../config/config.ts';
 
-/** The URL at which this process can be reached on this machine. */
+/** Returns the URL at which this process can be reached on this machine. */
 export function listeningAt(host: string, port: number): string {
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : isIPv6(host) ? `[${host}]` : host;
   return `http://${name}:${port}`;
 }
 
 /**
- * The text in the terminal when the service is ready. It contains only URLs that are enabled. `next`: the
- * command to try next, which differs between the package and the repository. `docs`: the documentation was built.
+ * Returns the text for the terminal when the service is ready. It contains only URLs that are enabled. `next` is the
+ * command to try next, which differs between the package and the repository. `docs` says whether the documentation was
+ * built.
  */
 export function banner(
   config: Config,

@@ -4,9 +4,10 @@ import type { Config } from '../config/config.ts';
 import type { Log } from './log.ts';
 
 /**
- * The text with the link with which the operator creates the first user. The token is in the fragment, which browsers
- * send to no server, so no log of a proxy has it. The fragment also says what the page cannot know before it calls the
- * service: how long a password must be. Without a console the text is the request that the page would send.
+ * Returns the text with the link with which the operator creates the first user. The token is in the fragment, which
+ * browsers send to no server, so it is in no log of a proxy. The fragment also contains how long a password must be,
+ * because the page needs that before it calls the service. Without a console, the text contains the request that the
+ * page would send.
  */
 export function firstUserNotice(
   config: Pick<Config, 'auth' | 'console'>,
@@ -27,7 +28,7 @@ interface Announcement {
   readonly config: Pick<Config, 'auth' | 'console' | 'dataDir' | 'production'>;
   /** Public URL of the service. */
   readonly base: string;
-  /** Replaces the token of this process; null: there is a user. */
+  /** Replaces the token of this process; null if there is already a user. */
   readonly issue: () => Promise<string | null>;
   /** Writes to the terminal and never to the log. */
   readonly print: (text: string) => void;
@@ -53,7 +54,7 @@ export async function announceFirstUser({ config, base, issue, print, log }: Ann
   }
 }
 
-/** Not written in place, because a file that exists would keep its mode. */
+/** Writes a new file and renames it, because an existing file would keep its mode. */
 async function writePrivately(file: string, text: string): Promise<void> {
   const temporaryFile = `${file}.${process.pid}`;
   await rm(temporaryFile, { force: true });

@@ -30,7 +30,7 @@ export function createIds(clock: Clock): Ids {
       counter = numbers.getInt32(offset + 6);
     } else {
       counter = (counter + 1) | 0;
-      // The counter has overflowed. Ids run ahead of the clock, so that they stay in order.
+      // The counter has overflowed, so the time in the ids runs ahead of the clock. That keeps the ids in order.
       if (counter === 0) ms++;
     }
     return v7({ random: random.subarray(offset, (offset += BYTES)), msecs: ms, seq: counter });

@@ -4,11 +4,14 @@ interface Job {
   readonly run: () => Promise<unknown>;
 }
 
-/** Jobs that run equally often. */
+/** Returns jobs that run equally often. */
 export const every = (everyMs: number, ...runs: readonly Job['run'][]): Job[] =>
   runs.map((run) => ({ everyMs, run }));
 
-/** Starts the timers of enabled jobs, which do not keep the process alive. Returns the function that stops them. */
+/**
+ * Starts the timers of the jobs, unless jobs are disabled. The timers do not keep the process alive. Returns the
+ * function that stops them.
+ */
 export function startJobs({ enabled }: { readonly enabled: boolean }, jobs: readonly Job[]): () => void {
   const timers = (enabled ? jobs : []).map(({ everyMs, run }) =>
     setInterval(() => void run(), everyMs).unref(),

@@ -3,7 +3,7 @@ import { readableLine } from './readable-line.ts';
 
 /** Writes of up to PIPE_BUF bytes to a pipe are atomic, so lines of several workers do not mix. */
 const MAX_WRITE_BYTES = 4096;
-/** If the reader of the log is stuck, at most this much is buffered and further lines are dropped. */
+/** Maximum size of the buffer. If the reader of the log is stuck, further lines are dropped. */
 const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
 
 /**
@@ -21,14 +21,14 @@ export function jsonOutput(): DestinationStream {
   });
   let isFailing = false;
   output.on('error', () => (isFailing = true)).on('drain', () => (isFailing = false));
-  // On exit pino writes its buffer, and would retry forever when writing fails.
+  // On exit, pino writes its buffer, and would retry forever if writing fails.
   process.prependListener('exit', () => {
     if (isFailing) output.destroy();
   });
   return output;
 }
 
-/** Writes readable lines, with the colours that the terminal has. Without a terminal there are none. */
+/** Creates an output that writes readable lines, with colours if standard output is a terminal that supports them. */
 export function readableOutput(): DestinationStream {
   const { stdout } = process;
   const hasColours = stdout.isTTY && stdout.hasColors();

@@ -1,8 +1,6 @@
 import { pino, type DestinationStream, type LevelWithSilent } from 'pino';
 
-/**
- * The fields of a log line. Other fields do not compile, so that no query, body, token or secret is logged by accident.
- */
+/** The fields of a log line. Other fields do not compile, so no query, body, token or secret is logged by accident. */
 export interface LogLine {
   readonly message?: string;
   /** Any thrown value. `serializeError` removes what must not be logged. */
@@ -35,11 +33,11 @@ export interface Log {
   warn(line: LogLine): void;
   error(line: LogLine): void;
   readonly isLevelEnabled: (level: 'info' | 'warn' | 'error') => boolean;
-  /** Calls back when the stream has written every line. */
+  /** Calls `done` when every line is written. */
   readonly flush: (done: () => void) => void;
 }
 
-/** Creates a log that writes each line as JSON, with time and level, to the stream. */
+/** Creates a log that writes each line to the stream as JSON, with time and level. */
 export const createLog = (level: LevelWithSilent, stream: DestinationStream): Log =>
   pino(
     {
@@ -53,8 +51,8 @@ export const createLog = (level: LevelWithSilent, stream: DestinationStream): Lo
   );
 
 /**
- * Name, code, message and stack frames of an error. The message of a database error is omitted, because it may contain
- * values of a statement.
+ * Returns name, code, message and stack frames of an error. The message of a database error is omitted, because it may
+ * contain values from a statement.
  */
 function serializeError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return typeof error;

@@ -1,7 +1,7 @@
-/** The oldest Node that runs the service, as `engines` of package.json says. */
+/** The oldest version of Node that runs the service, the same as in `engines` of package.json. */
 const [MAJOR, MINOR] = [20, 19] as const;
 
-/** Why this Node cannot run the service; null if it can. */
+/** Returns why this Node cannot run the service; null if it can. */
 export function oldNodeFault(version: string): string | null {
   const [major = 0, minor = 0] = version.replace(/^v/, '').split('.').map(Number);
   return major > MAJOR || (major === MAJOR && minor >= MINOR)

@@ -17,7 +17,7 @@ export function readableLine(json: string, hasColours: boolean): string {
   return `${clockOf(time)} ${shown} ${printable(text.replaceAll('\n', '\n    '))}${printable(rest)}${printable(stackOf(error))}\n`;
 }
 
-/** Fields of a request that are in its text, and those that say who sent it, which a terminal need not show. */
+/** Fields of a request that are already in the text, and those about its sender, which the terminal need not show. */
 const apart: ReadonlySet<string> = new Set([
   ...['method', 'route', 'status', 'ms'],
   ...['address', 'subject', 'credential'],

@@ -4,13 +4,13 @@ import { WrongEncryptionKey } from '../crypto/keys/installation.ts';
 import { DataDirectoryInUse, DataDirectoryUnusable } from '../db/connection/data-lock.ts';
 import { DatabaseUnusable } from '../db/preparation/database-unusable.ts';
 
-/** The process cannot listen at the configured address. */
+/** Thrown if the process cannot listen at the configured address. */
 class AddressUnusable extends Error {
   override readonly name = 'AddressUnusable';
 }
 
 /**
- * Converts an error of `listen` to a message that names the variable to correct. Other errors are returned unchanged.
+ * Returns an error of `listen` as one whose message names the variable to correct. Other errors are returned unchanged.
  */
 export function listenFault(error: unknown, { host, port }: Config['http']): unknown {
   const { code = '' } = error as NodeJS.ErrnoException;
@@ -34,7 +34,9 @@ const operatorErrors = [
   AddressUnusable,
 ];
 
-/** The text of a failed start: a message for errors that the operator can correct, the stack for others. */
+/**
+ * Returns the text for a failed start: only the message for errors that the operator can correct, the stack for others.
+ */
 export function startFault(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return operatorErrors.some((kind) => error instanceof kind)

@@ -2,11 +2,11 @@ import { isMessage, WORKER_NUMBER_VARIABLE, type Message } from './workers.ts';
 
 /** The connection of a worker to the process that started it. */
 export interface WorkerLink {
-  /** Counted from 1. The replacement of a worker gets the same number. */
+  /** Number of the worker, from 1. The replacement of a worker gets the same number. */
   readonly number: number;
-  /** Resolves when all workers listen for the first time; only in worker 1, and not in its replacement. */
+  /** Resolves when all workers listen for the first time. Only worker 1 gets this message, but not its replacement. */
   readonly started: Promise<void>;
-  /** Resolves when this worker must stop, because all workers stop or because it got SIGTERM. */
+  /** Resolves when this worker must stop: because all workers stop, or because it got SIGTERM. */
   readonly stopped: Promise<void>;
   /**
    * Registers `own`, which returns this worker's JSON value. Returns a function that collects the values of all
@@ -27,9 +27,10 @@ export function workerLink(env: Readonly<Record<string, string | undefined>>): W
   });
   const stopped = new Promise<void>((resolve) => {
     onMessage(({ doorward }) => doorward === 'stop' && resolve());
-    // Service managers signal every process, so the signal may arrive in addition to the message.
+    // Service managers send the signal to every process, so it may arrive in addition to the message.
     process.on('SIGTERM', () => resolve());
-    // A terminal signals all processes. The first process handles the signal and sends `stop`.
+    // A terminal sends these signals to all processes. The first process handles them and sends `stop`, so workers
+    // ignore them.
     process.on('SIGINT', () => undefined);
     process.on('SIGHUP', () => undefined);
     process.on('SIGQUIT', () => undefined);

@@ -12,7 +12,7 @@ interface WorkersOptions {
 /** The messages between the first process and its workers. */
 export type Message =
   | { readonly doorward: 'stop' }
-  /** To worker 1, once: all workers listen, and `ready` was called. */
+  /** Sent to worker 1 once, when all workers listen and `ready` was called. */
   | { readonly doorward: 'started' }
   | { readonly doorward: 'ask'; readonly question: number }
   | { readonly doorward: 'collect'; readonly question: number }
@@ -24,9 +24,9 @@ export const WORKER_NUMBER_VARIABLE = 'DOORWARD_WORKER';
 
 const MIN_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 10_000;
-/** A worker that served this long did not end because of its start, so its pause is reset. */
+/** How long a worker must run until its next end no longer counts as a failed start. Its pause is then reset. */
 const STABLE_MS = 60_000;
-/** Time beyond the workers' own grace period until they are killed. */
+/** How long after the workers' own grace period they are killed. */
 const KILL_MARGIN_MS = 2000;
 const FORCED_EXIT_CODE = 1;
 
@@ -36,17 +36,21 @@ export function isMessage(value: unknown): value is Message {
 }
 
 /**
- * WORKERS=n: the first process owns the port and distributes connections to n workers, each a complete service. Workers
- * share the database and no memory (docs/decisions/0020-workers.md).
+ * WORKERS=n: the first process owns the port and distributes connections to n workers, each of which is a complete
+ * service. Workers share the database but no memory (docs/decisions/0020-workers.md).
  *
  * Worker 1 starts alone and migrates the database. If a worker fails before all of them listen, the service stops. A
- * worker that ends later is replaced, after a pause that doubles while it keeps ending. A stop is forwarded to all
- * workers and waits for them. The process exits with 0 after a stop in which every worker exited with 0, else with 1.
+ * worker that ends later is replaced, after a pause that doubles as long as it keeps ending. A stop is forwarded to all
+ * workers and waits for them. The process exits with 0 after a stop in which every worker exited with 0, otherwise with
+ * 1.
  */
 export function runWorkers({ count, graceSeconds, log, ready }: WorkersOptions): void {
   const workers = new Map<number, Worker>();
   const pauses = new Map<number, number>();
-  /** By numbers that this process assigns, because each worker numbers its questions from 1. */
+  /**
+   * Running collections by their numbers. This process assigns the numbers, because each worker numbers its questions
+   * from 1.
+   */
   const collections = new Map<
     number,
     { readonly answers: Map<number, unknown>; readonly done: () => void }
@@ -83,7 +87,7 @@ export function runWorkers({ count, graceSeconds, log, ready }: WorkersOptions):
         message: 'a worker could not be started, or a message not be sent',
         worker: number,
       });
-      // A worker that the system could not start gets no `exit` event.
+      // A worker that the system could not start emits no `exit`.
       if (worker.process.pid === undefined) onEnd(error.code ?? error.name);
     });
 
@@ -123,7 +127,10 @@ export function runWorkers({ count, graceSeconds, log, ready }: WorkersOptions):
     process.exit(FORCED_EXIT_CODE);
   }
 
-  /** Collects the values of all workers for the one that asks. A worker that does not answer in time is omitted. */
+  /**
+   * Collects the values of all workers for the worker that requests them. A worker that does not respond in time is
+   * omitted.
+   */
   function onMessage(number: number, worker: Worker, message: Message): void {
     if (message.doorward === 'collected') {
       const open = collections.get(message.question);
