@@ -5,18 +5,18 @@ import { filesPolicy, pageHeaders, withHeaders } from '../html/page-headers.ts';
 import { sendText } from '../http/body/compression.ts';
 import { serveFiles } from './docs-page.ts';
 
-/** Only files of this origin, no inline script or style, and no HTML that a script puts together (Trusted Types). */
+/** Allows only files of this origin: no inline script or style, and no HTML that a script assembles (Trusted Types). */
 const policy = filesPolicy("form-action 'self'", "require-trusted-types-for 'script'");
 
 /**
- * Serves the admin console at `/console`: the files that packages/console builds. It has no rights and no endpoints of
- * its own; its pages are clients of the public API.
+ * Serves the admin console at `/console`: the files that packages/console builds. The console has no rights or
+ * endpoints of its own; its pages call the public API.
  */
 export function registerConsole(app: FastifyInstance, folder: string): void {
   const page = readFileSync(join(folder, 'index.html'), 'utf8');
   const headers = { ...pageHeaders(policy, 'no-cache'), 'cross-origin-opener-policy': 'same-origin' };
   withHeaders(app, headers, (scope) => {
-    // Every path is the same page; the router in it shows the view of the address.
+    // Every path serves the same document; its router shows the view for the address.
     for (const path of ['/console', '/console/*'])
       scope.get(path, (request, reply) => sendText(request, reply, 'text/html; charset=utf-8', page));
   });

@@ -16,17 +16,20 @@ import { compressFiles, sendText } from '../http/body/compression.ts';
 
 const require = createRequire(import.meta.url);
 
-/** Locates an installed package without running its code. The version is a part of the URLs of its files. */
+/** Locates an installed package without running its code. The version becomes part of the URLs of its files. */
 export function packageFiles(name: string): { folder: string; version: string } {
   const manifest = require.resolve(`${name}/package.json`);
   const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string };
   return { folder: dirname(manifest), version };
 }
 
-/** The policy of a file applies when a browser opens it directly or runs it as a worker. */
+/** The policy of a file. It applies if a browser opens the file directly or runs it as a worker. */
 const assetPolicy = "default-src 'none'; script-src 'self'; frame-ancestors 'none'";
 
-/** Serves those files of a folder that `allowed` accepts. They are immutable, because `prefix` contains the version. */
+/**
+ * Serves those files of a folder that `allowed` accepts. Their URLs contain the version in `prefix`, so browsers cache
+ * them as immutable.
+ */
 export function serveFiles(
   app: FastifyInstance,
   options: { root: string; prefix: string; allowed: (path: string) => boolean },

@@ -5,16 +5,19 @@ import { compressFiles } from '../http/body/compression.ts';
 import { filesPolicy, pageHeaders, withHeaders } from '../html/page-headers.ts';
 import { serveFiles } from './docs-page.ts';
 
-/** No inline script or style: the build makes files of them (docs/.vitepress/strict-pages.ts). */
+/** Allows no inline script or style: the build moves them into files (docs/.vitepress/strict-pages.ts). */
 const policy = filesPolicy("form-action 'none'");
 
-/** The colors of code have one name in every build, so a browser checks them as it checks a page. */
+/**
+ * The style sheet of the code colours has the same name in every build, so browsers must check for changes to it as for
+ * pages.
+ */
 const isPage = (path: string): boolean => /^\/(?:code\.css|(?:[\w-]+\/)*(?:[\w-]+(?:\.html)?)?)$/.test(path);
 const isAsset = (path: string): boolean => /^\/(?:chunks\/)?[\w@.-]+\.(?:js|css|svg|png)$/.test(path);
 
 /**
- * Serves the documentation at `/docs`: the files that `npm run docs` builds. Its search reads an index of this origin,
- * and no page loads anything from elsewhere.
+ * Serves the documentation at `/docs`: the files that `npm run docs` builds. Its search reads an index from this
+ * origin, and no page loads anything from another one.
  */
 export function registerDocsSite(app: FastifyInstance, folder: string): void {
   withHeaders(app, pageHeaders(policy, 'no-cache'), (scope) => {
@@ -26,7 +29,7 @@ export function registerDocsSite(app: FastifyInstance, folder: string): void {
       allowedPath: isPage,
       decorateReply: false,
       index: 'index.html',
-      // `/docs/getting-started`, as people type and share it.
+      // Serves paths without `.html`, such as `/docs/getting-started`, because people type and share them in that form.
       extensions: ['html'],
       cacheControl: false,
     });

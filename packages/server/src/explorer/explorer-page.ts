@@ -73,7 +73,7 @@ function renderPage(): string {
     .replace('</body>', `<script type="module" src="${initializer}"></script></body>`);
 }
 
-/** The page of the explorer with its headers. */
+/** Returns the page of the explorer with its headers. */
 function explorerPage(): { html: string; headers: Record<string, string> } {
   html ??= renderPage();
   return {
@@ -82,7 +82,7 @@ function explorerPage(): { html: string; headers: Record<string, string> } {
   };
 }
 
-/** Answers a GET of `/graphql` that accepts `text/html`. */
+/** Sends the explorer, for a GET of `/graphql` that accepts `text/html`. */
 export function sendExplorer(reply: FastifyReply): FastifyReply {
   const { html, headers } = explorerPage();
   return reply.code(200).headers(headers).send(html);

@@ -1,8 +1,8 @@
 import { contrast, inkOn } from './contrast.ts';
 
 /**
- * The colours of pages and mails, and what follows from the colour of an app or an organization. Pure, because the
- * console computes its previews with it.
+ * The colours of pages and mails, and those that follow from the colour of an app or organization. The functions are
+ * pure, because the console computes its previews with them too.
  */
 
 /**
@@ -37,7 +37,7 @@ interface ButtonColours {
   readonly edge: Readonly<Record<Scheme, string>>;
 }
 
-/** Computes the ink and the edges that a ground (`#rrggbb`) needs. */
+/** Computes the ink and the edges for a ground (`#rrggbb`). */
 export function buttonColours(ground: string): ButtonColours {
   const edge = (scheme: Scheme) =>
     contrast(ground, schemes[scheme].card) >= 3 ? ground : schemes[scheme].soft;
@@ -56,7 +56,10 @@ interface MailColours {
   readonly title: string;
 }
 
-/** The colours of a mail, which is light in every mail program. `colour`: `#rrggbb`; null: that of the service. */
+/**
+ * Returns the colours of a mail, which is light in every mail program. `colour` is `#rrggbb`; null for that of the
+ * service.
+ */
 export function mailColours(colour: string | null): MailColours {
   const { card, ink: plain, button } = schemes.light;
   const ground = colour ?? button;

@@ -5,7 +5,7 @@ import { html, type Html } from './html.ts';
  * and a name written from right to left does not change the direction of the sentence around it.
  */
 export function fillSentence(sentence: string, names: Readonly<Record<string, string>>): Html {
-  // Because of the group, every second part is the name of a placeholder.
+  // Because of the group in the pattern, every second part is the name of a placeholder.
   const parts = sentence.split(/\{(\w+)\}/);
   return html`${parts.map((part, index) => (index % 2 === 0 ? part : html`<bdi>${names[part]}</bdi>`))}`;
 }

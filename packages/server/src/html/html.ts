@@ -12,8 +12,8 @@ const entities: Readonly<Record<string, string>> = {
 const escape = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
 
 /**
- * Markup in which every value is escaped. Only the tag `html` can make it, so a function that takes `Html` cannot be
- * given text by mistake.
+ * Markup in which every value is escaped. Only the tag `html` can create it, so text cannot be passed by mistake to a
+ * function that expects `Html`.
  */
 export class Html {
   readonly #markup: string;

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 
-/** The headers of a page or a file: its content security policy, and how long a browser may cache it. */
+/** Returns the headers of a page or a file: its content security policy, and how long a browser may cache it. */
 export const pageHeaders = (policy: string, cacheControl: string): Record<string, string> => ({
   'cache-control': cacheControl,
   'content-security-policy': policy,
@@ -22,7 +22,9 @@ export const filesPolicy = (...more: readonly string[]): string =>
     ...more,
   ].join('; ');
 
-/** Registers routes whose successful responses carry `headers`, which take precedence over those of earlier hooks. */
+/**
+ * Registers routes whose successful responses have these headers, which take precedence over those of earlier hooks.
+ */
 export function withHeaders(
   app: FastifyInstance,
   headers: Record<string, string>,

@@ -3,10 +3,12 @@ import { encode } from 'uqr';
 /** The capacity of the largest version at correction level M. */
 const MAX_BYTES = 2331;
 
-/** Light modules around a code, without which readers do not find it. */
+/** The width of the light border around a code; readers do not recognize a code without it. */
 const BORDER = 4;
 
-/** The dark modules as the path of a picture, and the length of its sides; null if the text is too long. */
+/**
+ * Returns the dark modules as an SVG path, and the length of the sides of the picture; null if the text is too long.
+ */
 export function qrPath(text: string): { readonly size: number; readonly path: string } | null {
   const bytes = [...new TextEncoder().encode(text)];
   if (bytes.length > MAX_BYTES) return null;

@@ -15,7 +15,7 @@ const catalogues: Record<Exclude<Language, 'en'>, Catalogue> = { de, es, fr };
 
 type Format = (params: Readonly<Record<string, string | number>>) => string;
 
-/** Compiled messages by language and code. They are compiled on first use, because a process needs few of them. */
+/** Compiled messages by language and code. They are compiled on first use, because a process needs only few of them. */
 const formats = new Map<string, Format>();
 
 function compile(language: Language, code: Code): Format {
@@ -33,7 +33,7 @@ function compile(language: Language, code: Code): Format {
   };
 }
 
-/** The message of a code with its placeholders filled. Never throws; codes themselves are not translated. */
+/** Returns the message of a code with its placeholders filled. Never throws. */
 export function translateCode(
   language: Language,
   code: Code,
@@ -45,12 +45,12 @@ export function translateCode(
   return format(params);
 }
 
-/** The message of a detail code. */
+/** Returns the message of a detail code. */
 export function translateDetail(language: Language, code: DetailCode): string {
   return (language === 'en' ? undefined : catalogues[language].details[code]) ?? detailMessages[code];
 }
 
-// Limits the work on a hostile header; a browser sends about 60 characters.
+// These limits bound the work on a hostile header; a browser sends about 60 characters.
 const maxHeaderLength = 1024;
 const maxRanges = 32;
 
@@ -81,7 +81,7 @@ export function pickLanguage(acceptLanguage: string | undefined): Language {
     // `de-AT;q=0` rejects Austrian German, not German.
     else if (subtags === '') rejected.add(language);
   }
-  // The languages that `*` matches follow those with a range, in the order of `languages`.
+  // The languages that `*` matches come after those with a range, in the order of `languages`.
   for (const language of languages) {
     if (wildcardQuality > 0 && !qualities.has(language)) qualities.set(language, wildcardQuality);
   }

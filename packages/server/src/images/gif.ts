@@ -5,16 +5,18 @@ const FRAME = 0x2c;
 const END = 0x3b;
 const FRAME_CONTROL = 0xf9;
 const APPLICATION = 0xff;
-/** Application extensions that say how often the animation repeats. Other application extensions are metadata. */
+/** Application extensions that say how often the animation repeats. All other application extensions are metadata. */
 const LOOP_EXTENSIONS = ['NETSCAPE2.0', 'ANIMEXTS1.0'];
 
 export const isGif = (bytes: Buffer): boolean => /^GIF8[79]a$/.test(bytes.toString('latin1', 0, 6));
 
-/** The image without comments, text and metadata. @throws RangeError for a truncated file */
+/**
+ * Returns the image without comments, text and metadata; null if it is broken. @throws RangeError for a truncated file
+ */
 export function readGif(bytes: Buffer): Image | null {
   const afterTable = (packed: number, at: number): number =>
     packed & 0x80 ? at + 3 * 2 ** ((packed & 7) + 1) : at;
-  /** Data is a sequence of blocks of at most 255 bytes; an empty block ends it. */
+  /** Returns the position after a sequence of blocks of at most 255 bytes, which an empty block ends. */
   const afterBlocks = (at: number): number => {
     let next = at;
     for (let length = bytes.readUInt8(next); length > 0; length = bytes.readUInt8(next)) next += length + 1;
@@ -38,7 +40,7 @@ export function readGif(bytes: Buffer): Image | null {
       return frames > 0 && at + 1 === bytes.length ? { ...size, bytes: Buffer.concat(parts) } : null;
     }
     if (kind !== EXTENSION && kind !== FRAME) return null;
-    // Before its blocks a frame has its position, an optional colour table, and the initial code size.
+    // A frame begins with its position, an optional colour table, and the initial code size; its blocks follow.
     const end =
       kind === FRAME ? afterBlocks(afterTable(bytes.readUInt8(at + 9), at + 10) + 1) : afterBlocks(at + 2);
     if (kind === FRAME) frames++;

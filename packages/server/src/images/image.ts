@@ -4,14 +4,14 @@ import { isPng, readPng } from './png.ts';
 import { isWebp, readWebp } from './webp.ts';
 
 /**
- * An image in an uploaded file. The format is detected from the bytes; what the sender declares is ignored. The file is
- * parsed from its first byte to its last and rebuilt from the parts that affect the display. So a file that is also
- * something else, or contains a location, becomes a plain image or is refused. Pixels are not decoded.
+ * An image from an uploaded file. Its format is detected from the bytes, whatever the sender declares. The file is
+ * parsed from its first byte to its last and rebuilt from the parts that affect the display. So a file that is valid in
+ * another format too, or that contains a location, becomes a plain image or is refused. Pixels are not decoded.
  */
 export interface Image {
   readonly width: number;
   readonly height: number;
-  /** Without metadata. */
+  /** The rebuilt file, without metadata. */
   readonly bytes: Buffer<ArrayBuffer>;
 }
 
@@ -27,11 +27,11 @@ export interface DetectedImage extends Image {
   readonly extension: (typeof formats)[number]['extension'];
 }
 
-/** In pixels. A small file could make a browser allocate gigabytes. */
+/** Maximum length of a side in pixels. A small file with a huge image could make a browser allocate gigabytes. */
 const LONGEST_SIDE = 8192;
 const isDisplayable = (length: number): boolean => length >= 1 && length <= LONGEST_SIDE;
 
-/** The image in these bytes, or null for an unknown format or a broken image. Never throws. */
+/** Returns the image in these bytes; null for an unknown format or a broken image. Never throws. */
 export function detectImage(bytes: Buffer<ArrayBuffer>): DetectedImage | null {
   const format = formats.find(({ is }) => is(bytes));
   const image = format && nullIfTruncated(() => format.read(bytes));
@@ -39,7 +39,7 @@ export function detectImage(bytes: Buffer<ArrayBuffer>): DetectedImage | null {
   return { ...image, mediaType: format.mediaType, extension: format.extension };
 }
 
-/** A read past the end of the buffer means that the file is truncated. */
+/** Returns null if `read` reads past the end of the buffer, because the file is then truncated. */
 function nullIfTruncated(read: () => Image | null): Image | null {
   try {
     return read();

@@ -2,7 +2,7 @@ import type { Image } from './image.ts';
 
 const START_OF_SCAN = 0xda;
 const END = 0xd9;
-/** Tables that decoding needs (T.81): Huffman, arithmetic, quantization, restart interval. */
+/** Tables that decoding needs (ITU-T T.81): Huffman, arithmetic, quantization, restart interval. */
 const TABLES = [0xc4, 0xcc, 0xdb, 0xdd];
 const COMMENT = 0xfe;
 
@@ -14,8 +14,9 @@ export const isJpeg = (bytes: Buffer): boolean =>
   bytes.subarray(0, 3).equals(Buffer.from([0xff, 0xd8, 0xff]));
 
 /**
- * The image without metadata: location, time, device, the preview (which may show what was cropped) and any bytes after
- * the end. Of EXIF only the orientation is kept, because many photos would be displayed rotated without it.
+ * Returns the image without metadata: without location, time, device, the preview (which may show what was cropped),
+ * and any bytes after the end. Of EXIF only the orientation stays, because many photos would otherwise be displayed
+ * rotated. Null if the image is broken.
  * @throws RangeError for a truncated file
  */
 export function readJpeg(bytes: Buffer): Image | null {
@@ -54,7 +55,7 @@ export function readJpeg(bytes: Buffer): Image | null {
   }
 }
 
-/** Position of the next marker that is neither an escaped data byte (`FF 00`) nor a restart marker. */
+/** Returns the position of the next marker that is neither an escaped data byte (`FF 00`) nor a restart marker. */
 function endOfScan(bytes: Buffer, from: number): number {
   for (let at = from; ; at += 2) {
     at = bytes.indexOf(0xff, at);
@@ -68,7 +69,10 @@ function endOfScan(bytes: Buffer, from: number): number {
 const startsWith = (segment: Buffer, text: string): boolean =>
   segment.toString('latin1', 4, 4 + text.length) === text;
 
-/** Application segments that affect colours: JFIF without a preview, the colour profile, Adobe's colour transform. */
+/**
+ * Whether the application segment affects colours: JFIF without a preview, the colour profile, Adobe's colour
+ * transform.
+ */
 const affectsColors = (segment: Buffer): boolean =>
   (segment[1] === 0xe0 && startsWith(segment, 'JFIF\0') && segment.length === 18) ||
   (segment[1] === 0xe2 && startsWith(segment, 'ICC_PROFILE\0')) ||
@@ -76,7 +80,7 @@ const affectsColors = (segment: Buffer): boolean =>
 
 const ORIENTATION = 0x0112;
 
-/** The orientation in an EXIF segment, 1 to 8; undefined for another segment or an unreadable one. */
+/** Returns the orientation in an EXIF segment, 1 to 8; undefined for another segment or an unreadable one. */
 function orientationIn(segment: Buffer): number | undefined {
   if (segment[1] !== 0xe1 || !startsWith(segment, 'Exif\0\0')) return undefined;
   const tiff = segment.subarray(10);
@@ -94,7 +98,7 @@ function orientationIn(segment: Buffer): number | undefined {
   }
 }
 
-/** An EXIF segment with the orientation as its only entry. */
+/** Makes an EXIF segment with the orientation as its only entry. */
 const orientationSegment = (value: number): Buffer =>
   Buffer.concat([
     Buffer.from([0xff, 0xe1, 0, 34]),

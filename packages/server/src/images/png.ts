@@ -2,7 +2,10 @@ import { crc32 } from 'node:zlib';
 import type { Image } from './image.ts';
 
 const SIGNATURE = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
-/** Chunks with pixels, frames and display parameters; not text, time or EXIF (W3C PNG, third edition). */
+/**
+ * The chunks to keep: those with pixels, frames and display parameters, but not text, time or EXIF (W3C PNG, third
+ * edition).
+ */
 const KEPT = new Set(
   'IHDR PLTE IDAT IEND tRNS cHRM gAMA iCCP sBIT sRGB cICP bKGD pHYs acTL fcTL fdAT'.split(' '),
 );
@@ -10,7 +13,7 @@ const COLOR_TYPES = [0, 2, 3, 4, 6];
 
 export const isPng = (bytes: Buffer): boolean => bytes.subarray(0, 8).equals(SIGNATURE);
 
-/** The image without metadata. @throws RangeError for a truncated file */
+/** Returns the image without metadata; null if it is broken. @throws RangeError for a truncated file */
 export function readPng(bytes: Buffer<ArrayBuffer>): Image | null {
   const parts = [SIGNATURE];
   let size = { width: 0, height: 0 };
@@ -28,7 +31,7 @@ export function readPng(bytes: Buffer<ArrayBuffer>): Image | null {
     }
     if (type === 'IDAT') hasPixels = true;
     if (KEPT.has(type)) parts.push(bytes.subarray(at, end));
-    // A capital first letter marks a critical chunk: without knowing it, a reader cannot display the image.
+    // A capital first letter marks a critical chunk: a reader that does not know it cannot display the image.
     else if (/^[A-Z]/.test(type)) return null;
     if (type === 'IEND') {
       return hasPixels && end === bytes.length ? { ...size, bytes: Buffer.concat(parts) } : null;

@@ -1,6 +1,6 @@
 import type { Image } from './image.ts';
 
-/** Chunks with pixels, frames and colours; not EXIF and XMP (RFC 9649). */
+/** The chunks to keep: those with pixels, frames and colours, but not EXIF and XMP (RFC 9649). */
 const KEPT = new Set(['VP8 ', 'VP8L', 'VP8X', 'ALPH', 'ANIM', 'ANMF', 'ICCP']);
 const FIRST = new Set(['VP8 ', 'VP8L', 'VP8X']);
 const HAS_EXIF_OR_XMP = 0x0c;
@@ -8,7 +8,7 @@ const HAS_EXIF_OR_XMP = 0x0c;
 export const isWebp = (bytes: Buffer): boolean =>
   bytes.toString('latin1', 0, 4) === 'RIFF' && bytes.toString('latin1', 8, 12) === 'WEBP';
 
-/** The image without metadata. @throws RangeError for a truncated file */
+/** Returns the image without metadata; null if it is broken. @throws RangeError for a truncated file */
 export function readWebp(bytes: Buffer): Image | null {
   if (bytes.readUInt32LE(4) + 8 !== bytes.length) return null;
   const parts: Buffer[] = [];
@@ -25,7 +25,7 @@ export function readWebp(bytes: Buffer): Image | null {
     if (FIRST.has(type)) {
       const chunkSize = sizeIn(chunk, type);
       if (!chunkSize) return null;
-      // The size of the canvas comes before that of its frames.
+      // The chunk with the size of the canvas comes before the frames, which have sizes of their own.
       size ??= chunkSize;
     }
     if (KEPT.has(type)) parts.push(chunk);

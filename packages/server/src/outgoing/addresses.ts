@@ -1,6 +1,9 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
-/** The IANA special-purpose registry (RFC 6890 and later), multicast, reserved addresses, and the Azure host agent. */
+/**
+ * IPv4 ranges that are refused: the IANA special-purpose registry (RFC 6890 and later), multicast, reserved addresses,
+ * and the Azure host agent.
+ */
 const closedV4 = [
   '0.0.0.0/8', // this host, RFC 1122
   '10.0.0.0/8', // private, RFC 1918
@@ -31,7 +34,7 @@ const closedV6 = [
   '3fff::/20', // documentation, RFC 9637
 ];
 
-/** Interface ids of ISATAP (RFC 5214), which embed an IPv4 address in any prefix. */
+/** Matches the interface ids of ISATAP (RFC 5214), which embed an IPv4 address in any prefix. */
 const isatap = /[:](0|200)?:5efe:[0-9a-f]{1,4}:[0-9a-f]{1,4}$/;
 
 function listOf(cidrs: readonly string[]): BlockList {
@@ -48,10 +51,10 @@ const isOpenV6 = listOf(openV6);
 const isClosedV6 = listOf(closedV6);
 
 /**
- * Creates the check of addresses to which webhooks may be sent: only public internet addresses, never addresses of
- * internal networks, in any notation. IPv4: all except the listed ranges. IPv6: only ranges assigned to networks
- * (2000::/3), without the ones that embed or map other addresses. The networks that the operator has opened
- * (`WEBHOOKS_ALLOWED_PRIVATE_CIDRS`) are allowed too. Text that isn't an address is refused.
+ * Creates the check whether webhooks may be sent to an address. It allows only public internet addresses, never those
+ * of internal networks, in any notation. IPv4: all except the listed ranges. IPv6: only ranges assigned to networks
+ * (2000::/3), without those that embed or map other addresses. Networks that the operator has opened
+ * (`WEBHOOKS_ALLOWED_PRIVATE_CIDRS`) are allowed too. Text that is not an address is refused.
  */
 export function createAddressRule(allowed: readonly string[]): (address: string) => boolean {
   const allowedNetworks = listOf(allowed);

@@ -6,13 +6,13 @@ import type { TLSSocket } from 'node:tls';
 import type { Resolve } from './target-guard.ts';
 
 /**
- * One HTTP request of a webhook. Only this module opens sockets for deliveries; tests replace it. Each attempt opens
- * a new connection to one of the addresses that were checked for it: a kept connection could go to an address that
- * the name had before.
+ * One HTTP request of a webhook. Only this module opens sockets for deliveries; tests replace it. Each attempt opens a
+ * new connection to one of the addresses that were checked for it, because a reused connection could go to an address
+ * that the name had earlier.
  */
 export interface Outgoing {
   readonly url: URL;
-  /** The checked addresses of its host. TLS still verifies the name. */
+  /** The checked addresses of the URL's host. TLS still verifies the name. */
   readonly addresses: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -21,12 +21,12 @@ export interface Outgoing {
 export interface PostAnswer {
   readonly status: number;
   readonly retryAfter: string | null;
-  /** The beginning of the body, at most `MAX_ANSWER_BYTES`. */
+  /** The beginning of the body, at most `MAX_ANSWER_BYTES` long. */
   readonly body: Buffer;
 }
 
 /**
- * Resolves with any answer, including redirects.
+ * Sends a request. Resolves with any response, including redirects.
  * @throws PostFault; the reason of the signal once it is aborted
  */
 export type Post = (request: Outgoing, signal: AbortSignal) => Promise<PostAnswer>;
@@ -43,7 +43,10 @@ export class PostFault extends Error {
 
 const MAX_ANSWER_BYTES = 65_536;
 
-/** `ca`: the certificate authority to trust instead of the public ones, for tests. */
+/**
+ * Creates the function that sends requests. `ca` is the certificate authority to trust instead of the public ones, for
+ * tests.
+ */
 export const createPost =
   (ca?: string): Post =>
   (request, signal) =>
@@ -70,7 +73,7 @@ export const createPost =
         (socket as TLSSocket).once('secureConnect', () => (stage = 'connection'));
       });
       sent.on('error', failed);
-      // The request asked for no other protocol.
+      // The request asked for no other protocol, so an upgrade is a failure.
       sent.once('upgrade', (_, socket) => {
         socket.destroy();
         failed(new Error('upgraded'));
@@ -101,7 +104,10 @@ async function readBeginning(response: http.IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks).subarray(0, MAX_ANSWER_BYTES);
 }
 
-/** Resolves every name to the checked addresses, without a query. For a URL with an address, Node calls no lookup. */
+/**
+ * Creates a lookup that resolves every name to the checked addresses, without a query. For a URL with an address, Node
+ * calls no lookup.
+ */
 export function fixedLookup(addresses: readonly string[]): LookupFunction {
   const results = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
   return (_, options, callback) => {
@@ -111,8 +117,9 @@ export function fixedLookup(addresses: readonly string[]): LookupFunction {
 }
 
 /**
- * Queries name servers instead of `getaddrinfo`, which occupies a thread of the pool that hashes passwords for as
- * long as a name server takes. `/etc/hosts` is not read, and `localhost` is this machine (RFC 6761).
+ * Creates the function that resolves names. It queries name servers instead of calling `getaddrinfo`, which would
+ * occupy a thread of the pool that hashes passwords for as long as a name server takes. `/etc/hosts` is not read, and
+ * `localhost` is this machine (RFC 6761).
  */
 export function createResolve(timeoutMs = 2000): Resolve {
   const resolver = new Resolver({ timeout: timeoutMs, tries: 2 });

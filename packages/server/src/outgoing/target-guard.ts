@@ -3,13 +3,13 @@ import { fail } from '../errors.ts';
 import { createAddressRule } from './addresses.ts';
 
 /**
- * Protection against webhooks to internal targets (events §5). A URL is checked by its form, its name is resolved,
- * and every address is checked: once when a subscription is created or changed, to inform its owner, and again
- * before each connection, which is the check that protects. The sender connects to the checked addresses and
- * resolves nothing itself, so changing the DNS record in between (DNS rebinding) has no effect.
+ * Protection against webhooks to internal targets (events §5). The form of the URL is checked, its name is resolved,
+ * and every address is checked: once when a subscription is created or changed, to inform its owner, and again before
+ * each connection, which is the check that protects. The sender connects to the checked addresses and resolves nothing
+ * itself, so changing the DNS record in between (DNS rebinding) has no effect.
  */
 
-/** All addresses of a name. Rejects when there are none, or when no name server answers. */
+/** Returns all addresses of a name. Rejects if there are none, or if no name server responds. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
 /** Why a target is forbidden. */
@@ -25,20 +25,20 @@ export class TargetRefused extends Error {
   }
 }
 
-/** The name has no address at present. */
+/** Thrown if the name currently has no address. */
 export class NameNotResolved extends Error {
   override readonly name = 'NameNotResolved';
 }
 
 export interface TargetGuard {
   /**
-   * The addresses to connect to, at least one.
+   * Returns the addresses to connect to, at least one.
    * @throws TargetRefused, NameNotResolved
    */
   addressesOf(url: URL): Promise<readonly string[]>;
   /**
-   * Checks the URL of a new subscription. A name without an address passes: its DNS may be set up later, and nothing
-   * is sent until then. `path`: the field that a refusal names.
+   * Checks the URL of a new subscription. A name without an address is accepted: its DNS may be set up later, and
+   * nothing is sent until then. `path` is the field that the error names.
    * @throws WEBHOOK_URL_NOT_ALLOWED
    */
   assertUrlAllowed(url: string, path?: string): Promise<void>;
@@ -46,7 +46,7 @@ export interface TargetGuard {
 
 const MIN_USER_PORT = 1024;
 const webPorts = new Set([80, 443]);
-/** NFS, MySQL, PostgreSQL, Redis, Elasticsearch, memcached, MongoDB. */
+/** Ports of NFS, MySQL, PostgreSQL, Redis, Elasticsearch, memcached and MongoDB. */
 const closedPorts = new Set([2049, 3306, 5432, 6379, 9200, 11211, 27017]);
 
 const fixes: Readonly<Record<Fault | 'format', string>> = {
@@ -76,7 +76,7 @@ export function createTargetGuard(
   }
 
   async function addressesOfHost({ hostname }: URL): Promise<readonly string[]> {
-    // URL parsing has normalized an address from any notation.
+    // The URL parser has already normalized an address in any notation.
     const literal = /^\[(.*)\]$|^(\d+(?:\.\d+){3})$/.exec(hostname);
     const addresses = literal ? [literal[1] ?? literal[2] ?? ''] : await resolveName(hostname);
     if (!addresses.every(isAllowed)) throw new TargetRefused(['private_address']);
