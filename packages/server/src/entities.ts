@@ -32,7 +32,7 @@ import { WebhookSubscription } from './schema/webhooks/webhook-subscription.ts';
 import { User } from './schema/people/user.ts';
 import type { AnyEntity } from './kernel/entity.ts';
 
-/** Every entity that answers can contain. */
+/** All entities that responses can contain. */
 export const entities: readonly AnyEntity[] = [
   Account,
   User,

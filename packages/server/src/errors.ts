@@ -19,7 +19,7 @@ export const catalogue = {
   INVALID_REDIRECT_URI: { status: 400, message: 'The redirect address is not allowed.' },
   WEBHOOK_URL_NOT_ALLOWED: { status: 400, message: 'The webhook address is not allowed.' },
   QUERY_TOO_COMPLEX: { status: 400, message: 'The query is too complex: {limit}.' },
-  // Clients recognize this message, and then send the whole document.
+  // Clients recognize this message and then send the whole document.
   PERSISTED_QUERY_NOT_SUPPORTED: { status: 200, message: 'PersistedQueryNotSupported' },
   GRAPHQL_PARSE_FAILED: { status: 400, message: 'The GraphQL document cannot be parsed.' },
   GRAPHQL_VALIDATION_FAILED: { status: 400, message: 'The GraphQL document does not fit the schema.' },
@@ -63,7 +63,7 @@ export const catalogue = {
   UNAVAILABLE: { status: 503, message: 'Temporarily not available.' },
 } as const satisfies Record<string, { status: number; message: string }>;
 
-/** A code of the catalogue, the same on REST and GraphQL. */
+/** A code of the catalogue. REST and GraphQL use the same codes. */
 export type Code = keyof typeof catalogue;
 
 type Placeholders<M extends string> = M extends `${string}{${infer Name}}${infer Rest}`
@@ -115,7 +115,7 @@ export const detailMessages = {
 /** A code of `details[].code`. */
 export type DetailCode = keyof typeof detailMessages;
 
-/** One fault in one field of the input. Never carries the value itself. */
+/** One fault in one field of the input. Never contains the value itself. */
 export interface Detail {
   /** Dotted path into the input (`scope.id`, `groupIds.3`). */
   readonly path: string;
@@ -124,12 +124,12 @@ export interface Detail {
 
 interface Extras {
   readonly details?: readonly Detail[];
-  /** One English sentence that tells the caller what to do. */
+  /** One English sentence that says what the caller can do. */
   readonly fix?: string;
   readonly reason?: DecisionReason;
   /** Response headers that belong to the error (`Retry-After`, `Allow`, `WWW-Authenticate`). */
   readonly headers?: Readonly<Record<string, string>>;
-  /** For the log only; never leaves the process. */
+  /** For the log only; never part of a response. */
   readonly cause?: unknown;
 }
 

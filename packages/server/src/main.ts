@@ -92,13 +92,13 @@ async function start(config: Config, link: WorkerLink | null, log: Log): Promise
   void link?.stopped.then(() => closing.close());
 }
 
-/** The public URL. With PORT=0 the port is known only after listening. */
+/** Returns the public URL. With PORT=0, the port is known only after listening. */
 const baseOf = ({ appUrl }: Config, port: number): string => appUrl.replace(/:0$/, `:${port}`);
 
 /** Signals that a worker ignores, because the first process handles them for all workers. */
 const FORWARDED_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const;
 
-/** Reports that the service is ready: by a log entry in production, else by the banner. */
+/** Reports that the service is ready: by a log entry in production, otherwise by the banner. */
 function announceReady(config: Config, log: Log, port: number, milliseconds: number): void {
   const url = listeningAt(config.http.host, port);
   const appUrl = baseOf(config, port);
@@ -113,7 +113,7 @@ function announceReady(config: Config, log: Log, port: number, milliseconds: num
   );
 }
 
-/** Resolves when the log is written. A process that exits before loses its last entries. */
+/** Resolves when the log is written. A process that exits earlier loses its last entries. */
 const flushed = (log: Log): Promise<void> => new Promise((done) => log.flush(() => done()));
 
 try {

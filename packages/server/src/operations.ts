@@ -63,7 +63,7 @@ import * as webhookSubscriptions from './webhooks/subscriptions/operations.ts';
 import * as userImport from './tenants/users/import-operations.ts';
 import * as users from './tenants/users/operations.ts';
 
-/** The tags of the API, each with the modules of its operations. */
+/** The tags of the API, each with the modules that contain its operations. */
 export const features = {
   Authentication: {
     ...auth,
@@ -187,7 +187,7 @@ export function assertValidOperations(all: readonly NamedOperation[]): void {
   }
 }
 
-/** Every permission (`Role:Create`) that an operation, or a rule inside one, requires. */
+/** Returns every permission (`Role:Create`) that an operation, or a rule inside one, requires. */
 export const declaredPermissions = (all: readonly NamedOperation[]): string[] => [
   ...new Set([
     ...all.map(({ access }) => access).filter((access) => access.includes(':')),

@@ -16,7 +16,7 @@ import type { Log } from './runtime/log.ts';
 export interface AppOptions {
   readonly config: Config;
   readonly database: Database;
-  /** Folder of the migrations, or null when the database is already migrated. */
+  /** Folder of the migrations; null if the database is already migrated. */
   readonly migrations: string | null;
   /** Folders of the built console and documentation; absent if they were not built. */
   readonly consoleFolder?: string;
@@ -38,11 +38,14 @@ export interface AppOptions {
 interface Worker {
   /** Counted from 1. */
   readonly number: number;
-  /** Offers a value of this process to the other workers. Returns a function that collects the values of all. */
+  /**
+   * Registers `own`, which returns a value of this process, for the other workers. Returns a function that collects the
+   * values of all workers.
+   */
   readonly gather: <T>(own: () => Promise<T>) => () => Promise<readonly T[]>;
 }
 
-/** A running service, for the code that listens, stops it, or tests it. */
+/** A running service, for the code that makes it listen, stops it, or tests it. */
 export interface App {
   readonly server: FastifyInstance;
   /** The queues in front of scarce resources (src/http/admission). */
@@ -51,8 +54,8 @@ export interface App {
   /** Sets the ids in the examples of the OpenAPI document, so that the examples can be sent unchanged. */
   readonly setExampleIds: (ids: ExampleIds) => void;
   /**
-   * Replaces the token of this process that may create the first user; null when there is a user. `issuer` names the
-   * process, also after a restart.
+   * Replaces the token of this process that may create the first user; null if there is already a user. `issuer`
+   * identifies the process, also after a restart.
    */
   readonly issueFirstUserToken: (issuer: string) => Promise<string | null>;
   /** Relays events and sends queued mails now, as the job does. */
@@ -77,7 +80,7 @@ export interface App {
   readonly recheckDomains: () => Promise<number>;
   /** Deletes self-registered apps that are not used, as the job does. Returns their number. */
   readonly deleteUnusedApps: () => Promise<number>;
-  /** Encrypts again what is still encrypted with an old key, as the job does. */
+  /** Encrypts values with the current key that are still encrypted with an old one, as the job does. */
   readonly reseal: () => Promise<ResealCounts>;
   readonly close: () => Promise<void>;
 }

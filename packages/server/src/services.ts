@@ -24,7 +24,7 @@ interface Readiness {
   readonly checks: Readonly<Record<string, 'ok' | 'failing'>>;
 }
 
-/** What an operator reads about the process. */
+/** The state of the process, for operators. */
 interface ProcessState {
   readonly version: string;
   readonly startedAt: Date;
@@ -33,16 +33,19 @@ interface ProcessState {
   readonly queues: () => readonly QueueState[];
 }
 
-/** The services available to every operation besides its scope-bound database. Wired once, in app.ts. */
+/**
+ * The services available to every operation, besides its database access, which is limited to its scope. They are
+ * created once, in app.ts.
+ */
 export interface Services {
   readonly config: Config;
   readonly clock: Clock;
-  /** Delays responses, so that their timing doesn't reveal the work behind them. */
+  /** Delays responses, so that their timing does not reveal the work behind them. */
   readonly delay: Delay;
   readonly ids: Ids;
   readonly dns: DnsResolver;
   readonly kek: Kek;
-  /** Cursors for lists of the caller's own rows; the lists of a scope bring their own. */
+  /** Cursors for lists of the caller's own rows. Lists of a scope have cursors of their own. */
   readonly cursors: Cursors;
   /** For answers that contain the revision of the state that they show. */
   readonly revisions: Pick<Revisions, 'seal'>;
@@ -62,11 +65,10 @@ export interface Services {
    */
   readonly assertUrlAllowed: (url: string, path?: string) => Promise<void>;
   /**
-   * Wakes the delivery workers of this process, because a delivery is due. Without the call they only find it
-   * later.
+   * Wakes the delivery workers of this process because a delivery is due. Without this call they only find it later.
    */
   readonly webhooksDue: () => void;
-  /** Deletes permanently what the purge must remove at once. Never rejects; the next purge removes what is left. */
+  /** Permanently deletes what must not wait for the next purge. Never rejects; the next purge removes what is left. */
   readonly purgeUrgent: () => Promise<void>;
   /**
    * For limits that an operation cannot declare: those that count only failures, and those that must not change the
@@ -74,13 +76,13 @@ export interface Services {
    */
   readonly limiter: { consume(cls: RateClass, key: string, points?: number): unknown };
   readonly policySnapshots: PolicySnapshots;
-  /** Logs, for the operator, a failure of another system. */
+  /** Logs a failure of another system, for the operator. */
   readonly warn: (error: unknown, message: string) => void;
   /** The state of the process, for operators of the installation. */
   readonly process: ProcessState;
   /** Numbers about the work that waits in the database, and about its connections. */
   readonly gauges: () => Promise<readonly Gauge[]>;
-  /** The checks of database, schema, key and change channel, for the readiness answer. */
+  /** Returns the results of the checks of database, schema, key and change channel, for the readiness response. */
   readonly readiness: () => Promise<Readiness>;
 }
 

@@ -47,7 +47,9 @@ interface TransportOptions {
   readonly worker?: MetricsOptions['worker'];
 }
 
-/** Declarations are constant, so a process that starts several servers builds their JSON Schemas once. */
+/**
+ * Caches the JSON Schemas. Declarations are constant, so a process that starts several servers builds them only once.
+ */
 const schemasByOperations = new WeakMap<readonly NamedOperation[], Schemas>();
 
 /** Serves the operations over REST and GraphQL, with their documents and explorers. */
