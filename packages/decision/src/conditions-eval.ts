@@ -208,7 +208,9 @@ const listTests: Partial<Readonly<Record<Operator, ListTest>>> = {
   StringNotIn: ifText(notIn),
 };
 
-/** The same operators, when the list is the value of an attribute. */
+/**
+ * Adapts a list operator to a right-hand side that is the value of an attribute; unknown if that value is not a list.
+ */
 const inAttribute =
   (test: ListTest): Test =>
   (left, right, lists) =>

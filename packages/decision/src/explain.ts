@@ -39,8 +39,7 @@ export const limits = { candidates: 50, nearest: 3 } as const;
  * Pure, like `evaluate`. Each remedy has been verified: `evaluate` allows the same question after the change. `context`
  * lists the changes that are possible.
  *
- * Reads the permissions from `context`, which is current, not from `grants.held`; from `grants.held` it uses only the
- * built-in nouns.
+ * The permissions come from `context`, which is current. From `grants.held` only the built-in nouns are used.
  * @throws WorkExceeded if `work` is limited
  */
 export function explain(

@@ -48,8 +48,8 @@ export interface FoundSetting {
 export const searchLimits = { paths: 10, perPath: 200, copies: 20, steps: 250_000 } as const;
 
 /**
- * Which attributes to change first: those of the resource, then of the subject, then of a role or group, which others
- * have too.
+ * The order in which attributes are tried: first those of the resource, then of the subject, then of a role or group,
+ * whose change would affect others too.
  */
 const rootsByRank = [['resource'], ['user'], ['role', 'group']] as const;
 

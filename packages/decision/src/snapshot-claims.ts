@@ -106,8 +106,8 @@ export interface SnapshotKey {
   /** Null for a ProjectUser key, and for a key whose role was deleted. */
   readonly roleId: string | null;
   /**
-   * Milliseconds since 1970: when the key expires, or when it will be refused because its owner has not verified an
-   * address. Null: never.
+   * When the key expires, or when it will be refused because its owner has not verified an address, in milliseconds
+   * since 1970. Null if neither will happen.
    */
   readonly expiresAt: number | null;
   readonly allowedCidrs: readonly string[];
@@ -118,7 +118,7 @@ export interface SnapshotKey {
 /** An app of the project. */
 export interface SnapshotApp {
   readonly clientId: string;
-  /** Null: not restricted. */
+  /** The permissions that the app may use; null if it is not restricted. */
   readonly scopes: readonly string[] | null;
   /**
    * Seconds since 1970, rounded up. For tokens issued before this time ask the service, because the app may have lost
