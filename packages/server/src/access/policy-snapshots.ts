@@ -18,8 +18,7 @@ export interface PolicySnapshots {
   /** @throws SNAPSHOT_TOO_LARGE */
   snapshot(scope: ResolvedScope, filter: UserFilter): Promise<SignedSnapshot>;
   /**
-   * Returns the changes since a version: immediately if the version is not current, else at the first change, else
-   * after the time-out.
+   * Returns the changes since a version. If the version is current, it first waits for a change or the time-out.
    *
    * @throws SNAPSHOT_TOO_LARGE
    */

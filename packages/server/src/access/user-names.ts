@@ -88,7 +88,10 @@ interface NamedUser {
   readonly userId: string;
 }
 
-/** Does not include `projectId`: in a granted scope, the project's users belong to the owner, not to the customer. */
+/**
+ * The members of a scope that determine which users it has. `projectId` is not among them: in a granted scope, the
+ * project's users belong to the owner, not to the customer.
+ */
 type Owners = Pick<ResolvedScope, 'accountId' | 'organizationId'> & Parameters<typeof usersNodeOf>[0];
 
 /** The users of the scope who have these verified addresses. */

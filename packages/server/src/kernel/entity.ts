@@ -186,7 +186,7 @@ export interface Entity<F extends Fields = Fields> {
 
 export type AnyEntity = Entity;
 
-/** A row in an answer. */
+/** A row as a response contains it. */
 export type RowOf<E> = E extends { schema: infer S extends Schema } ? z.output<S> : never;
 
 type OptionalMember = 'isVersioned' | 'relations' | 'computed' | 'search' | 'sort' | 'order' | 'within';

@@ -13,6 +13,6 @@ export async function isEnrolled(tx: Executor, userId: string): Promise<boolean>
   return enabled.length > 0;
 }
 
-/** The same as an SQL condition, for the user whose id is in this column. */
+/** SQL condition: the user whose id is in this column has an enabled factor. */
 export const hasFactor = (userId: PgColumn): SQL<boolean> =>
   sql<boolean>`exists (select from ${mfaFactors} where ${mfaFactors.userId} = ${userId} and ${mfaFactors.isEnabled})`;

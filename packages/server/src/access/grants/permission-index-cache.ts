@@ -24,7 +24,7 @@ interface PermissionIndexCache {
 const CACHE_BYTES = 32 * 1024 * 1024;
 /** The estimated size of a compiled path, without its condition and the metadata of its role and group. */
 const PATH_BYTES = 600;
-/** This many paths are indexed within a few milliseconds. */
+/** How many paths can be indexed within a few milliseconds. */
 const LARGE = 1000;
 
 /**

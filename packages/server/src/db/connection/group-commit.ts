@@ -116,8 +116,8 @@ interface Lockstep {
 const locksteps = new WeakMap<Executor, Lockstep>();
 
 /**
- * Creates a lockstep, which runs the queued queries once every active work waits for one. Each work soon queries or
- * ends, so no work waits long.
+ * Creates a lockstep for several pieces of work. It runs the queued queries once each piece that is still active waits
+ * for a query. Each soon queries or ends, so none waits long.
  */
 function createLockstep(tx: Executor, works: number): Lockstep {
   const queued = new Map<BatchQuery<unknown, unknown>, QueuedItem[]>();

@@ -12,7 +12,7 @@
 import { fail } from '../../errors.ts';
 import type { Slot } from '../../kernel/context.ts';
 
-/** Whose work it is; slot time is shared fairly between tenants, and then between their credentials. */
+/** The owner of the work. Slot time is shared fairly between tenants, and then between their credentials. */
 export interface Share {
   /** The account or organization that owns the scope of the work, else the calling user or network. */
   readonly tenant: string;

@@ -35,7 +35,7 @@ export async function prepareKeyGrant(
   return { sent, exchange: await prepareExchange({ ...ctx, input: sent }) };
 }
 
-/** In the transaction: returns the tokens, or a refusal that is recorded. */
+/** Exchanges the key in the transaction. Returns the tokens, or a refusal that is recorded. */
 export async function exchangeKeyGrant(
   { tx, services, call, record, invalidate, afterCommit }: Omit<ExchangeRun, 'input'>,
   { sent, exchange: prepared }: PreparedKeyGrant,

@@ -124,7 +124,7 @@ async function attempt(options: Options, notice: Notice): Promise<void> {
   }
 }
 
-/** Also used for an app that no longer wants notices. */
+/** The outcome of a delivered notice; also of a notice that the app no longer wants. */
 const delivered = { error: null, statusCode: null, retryAfter: null };
 
 async function post({ services, guard, ports, log }: Options, notice: Notice) {

@@ -53,7 +53,7 @@ export function blockedBy(
     const noun = entityOf[kind].name;
     const permission = `${noun}:${actionOf[action]}`;
     const row = action === 'create' ? undefined : rowOf(kind, label);
-    // As in the operation itself, conditions read the stored row, or the fields of a new one.
+    // Conditions read the stored row, or the fields of a new row, as they do in the operation for a single row.
     const read = row?.fields ?? rowsIn(after, kind)[label];
     const attributes = { id, ...read, name: row?.name ?? key, isSystem: false };
     const question = { resource: noun, action: actionOf[action], attributes };
@@ -69,7 +69,10 @@ export function blockedBy(
   });
 }
 
-/** As many as one error lists. Thousands of roles may lack thousands of permissions each. */
+/**
+ * Maximum number of missing permissions in a report, the same as in an error. Thousands of roles may lack thousands of
+ * permissions each.
+ */
 export const MAX_MISSING = 20;
 
 /**

@@ -32,7 +32,7 @@ export async function loadContent(
   return { ...read, digest, version: versionOf(digest, ended), bytes: size.bytes };
 }
 
-/** The same content with different ended credentials. */
+/** Returns the content with other ended credentials. */
 export const withEnded = (content: Content, ended: EndedCredentials, changesAt: number | null): Content => ({
   ...content,
   rows: { ...content.rows, ended } satisfies SnapshotRows,

@@ -4,7 +4,7 @@
  */
 
 interface Run<T> {
-  /** On the clock of `performance`; Infinity until the work has begun. */
+  /** When the work began, by the clock of `performance`; Infinity until then. */
   startedAt: number;
   result: Promise<T>;
   isSettled: boolean;

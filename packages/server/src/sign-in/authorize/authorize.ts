@@ -123,7 +123,7 @@ function pageOfProvider({ appUrl }: Config, provider: string | undefined): strin
   return `${appUrl}/api/auth/project/${provider === 'github' ? 'github' : `providers/${provider}`}`;
 }
 
-/** Where and how the app gets an error in a request that cannot be parsed further. */
+/** Returns where and how to send the app an error about a request that cannot be parsed any further. */
 const addresseeOf = (app: LiveApp, request: AuthorizationParameters): AppRequest => ({
   appId: app.id,
   redirectUri: request.redirect_uri,

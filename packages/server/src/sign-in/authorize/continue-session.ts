@@ -15,7 +15,7 @@ import { askConsent, mayLearnUser, obstacleTo } from '../steps/ask-consent.ts';
 import { mayAddFactor, missingFactor } from '../steps/missing-factor.ts';
 import type { Prompt } from '../sso/prompt.ts';
 
-/** Why a request with `prompt=none` cannot be answered with a code. */
+/** Why a request with `prompt=none` gets an error instead of a code. */
 interface SilentRefusal {
   readonly error: AppError;
   readonly error_description: string;
@@ -82,8 +82,8 @@ export async function continueSession(
 }
 
 /**
- * The request, narrowed to what the session can answer: a session bound to an organization can answer only for that
- * organization. Undefined if the app requests another organization.
+ * Returns the part of the request that the session can fulfil: a session bound to an organization can only sign in for
+ * that organization. Undefined if the app requests another organization.
  */
 function answerable({ organizationId }: SessionRow, asked: AppRequest): AppRequest | undefined {
   if (organizationId === null) return asked;

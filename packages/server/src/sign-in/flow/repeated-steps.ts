@@ -200,7 +200,7 @@ function answerToStore(out: unknown): Answer | null {
   return body === null ? { kind: 'reply', headers, ...(status !== undefined && { status }) } : null;
 }
 
-/** Where the browser goes after this answer. */
+/** Returns the address to which this response sends the browser; undefined if it has none. */
 const locationOf = (answer: Answer): string | undefined =>
   answer.kind === 'reply'
     ? answer.headers['location']

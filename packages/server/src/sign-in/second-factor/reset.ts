@@ -84,7 +84,7 @@ async function carryOut(services: Services, pool: Executor, actAsSystem: ActAsSy
   for (const { userId } of await pool.select().from(factorResets).where(isDue)) {
     await actAsSystem('resetSecondFactor', async (act) => {
       const user = await lockUser(act, userId);
-      // In the meantime it may have been stopped, or carried out by another process.
+      // The reset may have been stopped in the meantime, or carried out by another process.
       const [reset] = await act.tx.delete(factorResets).where(eq(factorResets.userId, userId)).returning();
       if (!reset || !user) return;
       const { reason, requestedBy } = reset;

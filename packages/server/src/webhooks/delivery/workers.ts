@@ -38,7 +38,7 @@ const UNRELIABLE_WORKERS = 32;
 const MAX_WORKERS = 512;
 
 /**
- * Creates the workers of one process. Each claims the due deliveries of one subscription, sends them outside the
+ * Creates the workers of one process. Each claims the due deliveries of one subscription, sends them outside of any
  * transaction, and then records the results. Most workers are for reliable receivers. A worker whose receiver has not
  * responded within a second counts as unreliable from then on, which frees its slot, so receivers that hang do not
  * delay the others.

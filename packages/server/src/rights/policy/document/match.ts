@@ -7,7 +7,7 @@ import { documentOf, labelsOf, type State, type StoredRow } from './state.ts';
 
 /** The changes that a document makes to the rows of a project. */
 export interface Comparison {
-  /** In the order in which they are applied. */
+  /** The changes in the order in which they are applied. */
   readonly changes: readonly Change[];
   /** The rows that the document manages before and after, in document form and under the document's keys. */
   readonly before: PolicyDocument;
@@ -21,7 +21,9 @@ export interface Comparison {
 export interface Change {
   readonly kind: DocumentKind;
   readonly key: string;
-  /** Its key in the compared documents. Differs from `key` for a deleted row whose key a new row takes. */
+  /**
+   * The key of the row in the compared documents. It differs from `key` for a deleted row whose key a new row takes.
+   */
   readonly label: string;
   /** adopt: a row with exactly this name that no document managed. rename: the row with the former key. */
   readonly action: 'create' | 'adopt' | 'update' | 'rename' | 'delete';
