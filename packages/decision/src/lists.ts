@@ -3,8 +3,8 @@ import { isInexact } from './inexact.ts';
 import { unlimited, type Charged } from './work.ts';
 
 /** A list as comparisons read it. */
-/** Whether JSON parsing may have rounded any item. */
 export interface List {
+  /** Whether JSON parsing may have rounded any item. */
   readonly isInexact: boolean;
   readonly hasOnlyScalars: boolean;
   /** 'unknown' if no item is equal, and at least one item cannot be compared with the value. */

@@ -1,13 +1,14 @@
+/*
+ * The origins of pages that may call on behalf of live apps (`ProjectApp.allowedOrigins`). An app is live while its
+ * project and the project's owner exist. An entry is cached until the app, its project or that owner changes.
+ */
+
 import { sql, type SQL } from 'drizzle-orm';
 import type { Changes } from '../../db/cache/changes.ts';
 import { createFreshCache } from '../../db/cache/fresh-cache.ts';
 import { preparedRowsOf } from '../../db/statements/prepared.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 
-/**
- * The origins of pages that may call on behalf of live apps (`ProjectApp.allowedOrigins`). An app is live while its
- * project and the project's owner exist. An entry is cached until the app, its project or that owner changes.
- */
 /** Reads the allowed origins of apps, mostly from the cache. */
 export interface AppOrigins {
   /** Whether any live app lists this origin; undefined if the answer is not cached. */
