@@ -56,7 +56,7 @@ const verification: Record<Language, (hours: string) => Texts> = {
   }),
 };
 
-/** For an address that a user adds to their account. This mail names the user. */
+/** The mail for an address that a user adds to their account. It names the user. */
 const added: Record<Language, (hours: string, user: string) => Texts> = {
   en: (hours, user) => ({
     subject: 'Is this e-mail address yours?',
