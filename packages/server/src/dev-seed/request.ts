@@ -1,10 +1,7 @@
 import { DemoRefused, sendOrThrow, type SendDemoRequest } from './internal-client.ts';
 import type { DemoKey } from './stored-credentials.ts';
 
-/*
- * The example request, which exchanges the key for a token and requests a decision. It is run once before it is
- * printed.
- */
+/* The example request: it exchanges the key for a token and asks for a decision. It runs once before it is printed. */
 
 const EXCHANGE = '/auth/token';
 const QUESTION = '/auth/is-authorized';
@@ -24,10 +21,7 @@ export async function checkReason(send: SendDemoRequest, key: DemoKey): Promise<
   ] as string;
 }
 
-/**
- * Returns the request as a command for any POSIX shell. Each run exchanges the key again, so the command works as long
- * as the key is valid.
- */
+/** The request for any POSIX shell. Each run exchanges the key again, so it works as long as the key is valid. */
 export function curlCommand(base: string, key: DemoKey): string {
   const post = (path: string): string => `curl -s '${base}/api${path}' -H 'content-type: application/json'`;
   const token = `$(${post(EXCHANGE)} \\\n  -d '${JSON.stringify(key)}' | sed 's/.*"accessToken":"\\([^"]*\\)".*/\\1/')`;

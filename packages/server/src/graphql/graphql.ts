@@ -1,8 +1,3 @@
-/*
- * Serves the declared operations at `/graphql`. All documents of a request are validated before one runs. A request,
- * batch or not, is one call with one limit of cost and one of sensitive fields. Documents of a batch run in order.
- */
-
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { GraphQLError, type ExecutionResult } from 'graphql';
 import { DoorwardError, fail } from '../errors.ts';
@@ -39,7 +34,7 @@ export interface GraphqlOptions {
   readonly invoke: Invoke;
   readonly limit: Stages['limit'];
   readonly services: Stages['services'];
-  /** Returns the authenticated call of a request. The call collects cookies and headers as its effects. */
+  /** The authenticated call of a request. Its effects collect cookies and headers. */
   readonly callOf: (request: FastifyRequest) => Call;
   readonly applyEffects: (call: Call, reply: FastifyReply) => void;
   /** Reads related rows. Resolvers return only the public members of a row. */
@@ -66,7 +61,7 @@ interface Context {
   readonly call: Call;
   /** Results of dry runs by response key. */
   readonly dryRun: Record<string, unknown>;
-  /** Response keys of the fields that were counted in the class of their operation. */
+  /** Response keys of the fields that are counted in the class of their operation. */
   readonly charged: ReadonlySet<string>;
 }
 
@@ -168,7 +163,7 @@ export function registerGraphql(app: FastifyInstance, options: GraphqlOptions): 
 
   const countedRequests = new WeakSet<FastifyRequest>();
 
-  /** Counts all fields of a request before one of them runs. A document that cannot run counts as one field. */
+  /** Counts all fields of a request before one runs. A document that cannot run counts as one field. */
   async function charge(
     runs: readonly (Run | Outcome)[],
     call: Call,
@@ -184,7 +179,7 @@ export function registerGraphql(app: FastifyInstance, options: GraphqlOptions): 
     return charged;
   }
 
-  /** Runs a document within the response budget of the request. A field that exceeds the budget fails the document. */
+  /** Runs a document within the answer budget of the request. A field that exceeds the budget fails the document. */
   async function runWithinBudget(run: Run, context: Context): Promise<ExecutionResult> {
     const { budget } = context.call;
     const path: string[] = [];
@@ -217,7 +212,7 @@ export function registerGraphql(app: FastifyInstance, options: GraphqlOptions): 
     return { executed: true, data, dryRun, faults };
   }
 
-  /** Returns the body for one document. `revision` is that of the last commit, so it applies to the whole batch. */
+  /** `revision` is that of the last commit, and so covers the whole batch. */
   function bodyOf({ data, dryRun = {}, faults }: Outcome, request: FastifyRequest, revision: unknown) {
     const members = {
       ...(Object.keys(dryRun).length > 0 && { dryRun }),
@@ -256,7 +251,7 @@ export function registerGraphql(app: FastifyInstance, options: GraphqlOptions): 
       .send(JSON.stringify(batch ? bodies : bodies[0]));
   }
 
-  /** Sends the error of a request that failed as a whole, perhaps in a hook of the server. */
+  /** Answers a request that failed as a whole, perhaps in a hook of the server. */
   async function refuse(thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
     const error = await countRefusal(thrown, request, reply);
     const { status } = error;

@@ -1,8 +1,3 @@
-/*
- * The parts that make up the account pages. A page shows what operations return, and its forms call operations. A page
- * and its forms share an address; a hidden field names the form.
- */
-
 import { html, type Html } from '../../html/html.ts';
 import type { AccountCaller, AccountCalls, Bare } from '../../http/account/account-calls.ts';
 import type { Language } from '../../languages.ts';
@@ -66,7 +61,7 @@ export interface AccountPage {
 export const pathOf = (section: Section): string =>
   section === 'profile' ? '/account' : `/account/${section}`;
 
-/** Makes a form of a page. With `isQuiet`, its button is not the main one. */
+/** A form of a page. `isQuiet`: its button is not the main one. */
 export function accountForm(
   { caller }: Pick<View, 'caller'>,
   options: {
@@ -74,7 +69,7 @@ export function accountForm(
     readonly section: Section;
     readonly button: string;
     readonly fields?: Html | readonly Html[];
-    /** A label that distinguishes buttons with the same text. */
+    /** Tells buttons with the same text apart. */
     readonly label?: string;
     readonly isQuiet?: boolean;
     readonly hasFile?: true;
@@ -100,7 +95,7 @@ export function problemOf({ problems, entered }: View, form: string, path: strin
   return texts.length > 0 ? texts.join(' ') : undefined;
 }
 
-/** Makes the page of a section, with links to all others. */
+/** The page of a section, with links to all others. */
 export function accountDocument(options: {
   readonly language: Language;
   readonly caller: AccountCaller;
@@ -139,7 +134,7 @@ export function accountDocument(options: {
   });
 }
 
-/** Returns a time to show, in UTC, because the page does not know where the user is. */
+/** A time for people, in UTC, because the page does not know where they are. */
 export function shownTime(language: Language, iso: string): Html {
   const format = new Intl.DateTimeFormat(language, {
     ...{ year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' },

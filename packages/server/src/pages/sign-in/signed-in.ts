@@ -1,9 +1,3 @@
-/*
- * The page on which a sign-in through another site ends, for installations without a frontend. It explains the code in
- * the parameter `error` and shows nothing else from its address. It has no script, and does not know who opens it, so
- * it does not say that they are signed in.
- */
-
 import type { FastifyInstance } from 'fastify';
 import { html, type Html } from '../../html/html.ts';
 import type { Language } from '../../languages.ts';

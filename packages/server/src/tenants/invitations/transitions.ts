@@ -1,9 +1,3 @@
-/*
- * State transitions of an invitation by its senders (model §3): it is pending until it is accepted, revoked or expired.
- * Each transition locks the row first, so the second of two concurrent ones reads the state that the first one set.
- * Acceptance is in `by-token.ts`.
- */
-
 import { and, eq, isNull, lte } from 'drizzle-orm';
 import { hashOneTimeToken, newOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { selectionOf } from '../../db/query/entity-columns.ts';
@@ -51,7 +45,7 @@ type InvitingRun = Run & MembershipRun & { readonly db: ScopedDb };
 
 const isTokenOf = (invitationId: string) => eq(invitationTokens.invitationId, invitationId);
 
-/** Returns the invitation, locked until the commit. @throws NOT_FOUND */
+/** The invitation, locked until the commit. @throws NOT_FOUND */
 export async function lockInvitation(tx: Executor, at: ReadContext, id: string) {
   const [row] = await tx
     .select(selectionOf(Invitation, at))
@@ -99,7 +93,7 @@ export async function invite(
 }
 
 /**
- * Mails a new link, which replaces the earlier one; the expiry of the invitation stays.
+ * Mails a new link, which replaces the earlier one; the end of the invitation stays.
  * @throws NOT_FOUND, INVALID_STATE
  */
 export async function resend(ctx: InvitingRun, id: string): Promise<InvitationRow> {
@@ -111,14 +105,14 @@ export async function resend(ctx: InvitingRun, id: string): Promise<InvitationRo
 }
 
 /**
- * Sends the invitation again, with a new link and a new full period. The caller needs the same rights as for a new
+ * Sends the invitation again, with a new link and the full time. The caller needs the same rights as for a new
  * invitation, also to offer ownership.
  * @throws NOT_FOUND, INVALID_STATE, STEP_UP_REQUIRED, CONFLICT
  */
 export async function renew(ctx: InvitingRun, id: string): Promise<InvitationRow> {
   const { email, roleId, status } = await lockInState(ctx, id, ['pending', 'expired']);
   assertRecentForOwner(ctx, [roleId]);
-  // An expired invitation does not prevent the deletion of its role. The share lock protects the role until the commit.
+  // An expired invitation does not keep its role from being deleted. The share lock keeps the role until the commit.
   const [role] = await ctx.tx
     .select({ id: roles.id })
     .from(roles)

@@ -1,9 +1,3 @@
-/*
- * Computes the health of a receiver from the results of attempts (events §5), as a pure function. A subscription is
- * disabled after five days of failures, or when ten deliveries in a row were exhausted; its owner is warned at half of
- * either limit.
- */
-
 import { isGone, type Step } from './schedule.ts';
 import type { Outcome } from './sender.ts';
 

@@ -1,14 +1,3 @@
-/*
- * Claims due deliveries. A claim is one statement that numbers each attempt and gives it a lease, during which no other
- * process makes it. A lease expires if its process died; another process then makes the next attempt.
- *
- * Workers are shared fairly between projects, and a project's workers between its subscriptions. The project with the
- * fewest workers is next, and ties are broken at random, so neither the size nor the age of a backlog gives precedence.
- * A claim takes a few deliveries of one subscription, and none while this process is sending earlier ones of it.
- * Failing or slow receivers have separate workers, and get one delivery each while others wait for those workers.
- * Waiting subscriptions are found by skipping along an index, however many deliveries each has queued.
- */
-
 import { and, eq, gt, inArray, sql } from 'drizzle-orm';
 import type { Kek } from '../../crypto/keys/kek.ts';
 import { isAnyOf, rowsOf } from '../../db/statements/rows.ts';
@@ -27,11 +16,11 @@ export interface Claimed extends Message {
   readonly subscriptionId: string;
   /** Number of the attempt. */
   readonly number: number;
-  /** Whether the receiver failed or was slow at the last attempt. */
+  /** Whether the receiver failed or was slow the last time. */
   readonly unreliable: boolean;
 }
 
-/** A subscription to whose receiver a worker is currently sending. */
+/** A subscription to whose receiver a worker is sending now. */
 export type Busy = Pick<Claimed, 'subscriptionId' | 'tenantId' | 'unreliable'>;
 
 export interface Capacity {
@@ -43,9 +32,7 @@ export interface Capacity {
 
 /** How many deliveries of one subscription are sent concurrently. */
 const CLAIM_SIZE = 10;
-/**
- * Maximum number of workers per project and process, so that some stay free for projects that are idle at the moment.
- */
+/** Limits of workers per project and process, so that some stay free for projects that are idle now. */
 const RELIABLE_OF_A_PROJECT = 8;
 const UNRELIABLE_OF_A_PROJECT = 4;
 
@@ -72,9 +59,7 @@ interface Row {
   readonly unreliable: boolean;
 }
 
-/**
- * SQL condition: subscription `s` belongs to a project or slice of a suspended organization, so its deliveries wait.
- */
+/** Subscription `s` is of a project or slice of a suspended organization: its deliveries wait. */
 const isPaused = sql.raw(`exists (select from nodes n left join nodes o on o.id = n.parent_id
   left join project_grants g on g.id = n.id
   join organizations x on x.id in (n.parent_id, o.parent_id, g.organization_id) and x.suspended_at is not null
@@ -161,8 +146,8 @@ export function createClaim(options: QueueOptions): Claim {
 }
 
 /**
- * Returns the valid signing secrets by subscription, the newest first. A secret that cannot be decrypted is logged and
- * left out.
+ * The valid signing secrets by subscription, the newest first. A secret that cannot be decrypted is logged and left
+ * out.
  */
 export async function secretsOf(
   { pool, kek, log }: SecretOptions,
@@ -189,7 +174,7 @@ export async function secretsOf(
   return secrets;
 }
 
-/** Subscriptions of one tenant whose pending deliveries are all to be changed. */
+/** Subscriptions of one tenant whose pending deliveries all change. */
 interface SubscriptionsRef {
   readonly tenantId: string;
   readonly ids: readonly string[];
@@ -202,7 +187,7 @@ const pendingOf = ({ tenantId, ids }: SubscriptionsRef) =>
     eq(webhookDeliveries.status, 'pending'),
   );
 
-/** Makes pending deliveries due now, before the scheduled time of their next attempt. */
+/** Makes pending deliveries due now instead of at their next attempt. */
 export async function resumeDeliveries(
   tx: Executor,
   subscriptions: SubscriptionsRef,

@@ -1,12 +1,3 @@
-/*
- * The feed of a scope (events §4). The events of a node come in the order of its sequence, which is the order of
- * commits. Nodes have no common order: a transaction in one project may write its event first and commit last. A cursor
- * by time would skip that event forever, so the cursor contains a position in each node.
- *
- * One statement reads the whole page. It sees each node's sequence from the beginning without gaps, because a
- * transaction locks the node from taking a number until its commit.
- */
-
 import { sql, type SQL } from 'drizzle-orm';
 import { z } from 'zod';
 import { rowsOf } from '../../db/statements/rows.ts';
@@ -98,9 +89,9 @@ export async function readFeed(ctx: Feed): Promise<z.output<typeof EventPage>> {
   const next = new Map<string, number>();
   for (const { id, live, counted, first, last } of nodes) {
     const previous = position.get(idSuffix(id));
-    // Events that the reader has not read were purged. If the project was deleted, that is intended.
+    // Unread events were purged; for a deleted project that is intended.
     if (previous !== undefined && live && previous < (first ?? counted + 1) - 1) throw fail('INVALID_CURSOR');
-    // A node without events needs no position: every later event is new.
+    // A node without events needs no position: every event to come is new.
     if (first === null || last === null) continue;
     const lastRead = Math.max(previous ?? 0, lastOfPage.get(id) ?? first - 1);
     const sequence = hasNextPage ? lastRead : Math.max(lastRead, last);
@@ -114,10 +105,7 @@ export async function readFeed(ctx: Feed): Promise<z.output<typeof EventPage>> {
   };
 }
 
-/**
- * Parses a stored event. Skips a row that does not parse, with a warning, so that it does not block the events after
- * it.
- */
+/** Skips, with a warning, a row that does not parse as an `Event`, so that it does not block the events after it. */
 function parseEvent(
   { nodeId, sequence, body }: EventRow,
   { warn }: Feed['services'],
@@ -134,7 +122,7 @@ const invalidIncludeProjects = (code: 'not_allowed' | 'too_big') =>
     ...(code === 'too_big' ? { fix: 'Read the feed of each project separately.' } : {}),
   });
 
-/** Returns the state of each node, and the events after the position: one more than fits on the page. */
+/** The state of each node, and the events after the position: one more than the page has. */
 async function readRows({ tx, scope, input }: Feed, position: FeedPosition, retainedFrom: Date) {
   const isRetained = sql`e.occurred_at > ${retainedFrom.toISOString()}::timestamptz`;
   const own = sql`n.id = ${scope.nodeId}::uuid`;
