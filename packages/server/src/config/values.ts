@@ -10,7 +10,7 @@ import { email } from '../kernel/input/values.ts';
  * variable.
  */
 export class InvalidValue extends Error {
-  override readonly name = 'BadValue';
+  override readonly name = 'InvalidValue';
 }
 
 /** Converts the trimmed, non-empty text of a variable to its value. @throws InvalidValue */
