@@ -14,11 +14,7 @@ import { invalidScope, noPermission, scopeNotConsented, subjectInactive } from '
 import type { DecisionReason } from './reasons.ts';
 import { unlimited, type Charged } from './work.ts';
 
-/**
- * A permission on one path: a role that the subject has, and a group of that role that contains the permission.
- *
- * @example evaluate(grants, { resource: 'invoice', action: 'read', attributes: row }).reason // 'ALLOWED'
- */
+/** A permission on one path: a role that the subject has, and a group of that role that contains the permission. */
 export interface HeldPermission {
   readonly permission: {
     readonly id: string;
@@ -117,9 +113,7 @@ export interface PermissionIndex {
   readonly project: Plane;
 }
 
-/**
- * The names by which `locate` recognizes a resource: nouns of built-in resources, and slugs of the project's resources.
- */
+/** The names by which `locate` recognizes a resource: nouns of built-in resources, and slugs of the project. */
 export interface Names {
   readonly managementNouns: { has(name: string): boolean };
   readonly project: { has(slug: string): boolean };
@@ -135,10 +129,7 @@ export interface Target {
 /** Indexing a path takes about as long as this many comparisons. */
 const INDEX_STEPS = 10;
 
-/**
- * Indexes permissions and compiles their conditions. `managementNouns`: the slugs of all built-in resources, such as
- * `ApiKey`.
- */
+/** Indexes permissions and compiles their conditions. `managementNouns`: all built-in resources, such as `ApiKey`. */
 export function indexPermissions(
   held: readonly HeldPermission[],
   managementNouns: ReadonlySet<string>,
@@ -166,6 +157,7 @@ export function onlyManagement(index: PermissionIndex, resource: string, action:
 /**
  * Decides a question. Every decision has a reason; it is authorized only with ALLOWED and ALLOWED_BY_CONDITION.
  *
+ * @example evaluate(grants, { resource: 'invoice', action: 'read', attributes: row }).reason // 'ALLOWED'
  * @throws WorkExceeded if `work` is limited
  */
 export function evaluate(grants: Grants, question: Question, work: Charged = unlimited): Decision {
@@ -187,9 +179,8 @@ export function evaluateWithoutConditions(grants: Grants, question: Question): D
 }
 
 /**
- * Finds the plane of a resource and action, and their spelling in the index (authorization §2). A built-in noun in its
- * exact spelling always means the built-in resource: `Project` is on the management plane, `project` and ` PROJECT `
- * are slugs.
+ * Finds the plane of a resource and action, and their spelling in the index (authorization §2). Only the exact spelling
+ * of a noun means the built-in resource: `Project` is on the management plane, `project` and ` PROJECT ` are slugs.
  */
 export function locate(names: Names, resource: string, action: string): Target {
   if (names.managementNouns.has(resource)) {
@@ -211,8 +202,7 @@ export function consents(
   target: Target,
 ): boolean {
   if (consented === undefined || consented.has(`${resource}:${action}`)) return true;
-  // The question may be spelled differently from the scope (` Invoice`, `ApiKey:revoke`). A token has at most 100
-  // scopes.
+  // The question may be spelled differently (` Invoice`, `ApiKey:revoke`). A token has at most 100 scopes.
   for (const scope of consented) {
     const colon = scope.indexOf(':');
     const located = locate(held, scope.slice(0, colon), scope.slice(colon + 1));
@@ -222,9 +212,7 @@ export function consents(
   return false;
 }
 
-/**
- * Returns the subject's permissions for a target, whether or not their conditions are met; undefined if there are none.
- */
+/** Returns the subject's permissions for a target, conditions met or not; undefined if there are none. */
 export function candidatesFor(
   grants: Pick<Grants, 'held' | 'projectPlaneOnly'>,
   target: Target,
@@ -237,10 +225,7 @@ export function candidatesFor(
 interface MutableCandidates {
   allowed: Decision | undefined;
   readonly conditional: Candidate[];
-  /**
-   * Per condition, the identities of the paths that `conditional` already contains. Most pairs of resource and action
-   * have none.
-   */
+  /** Per condition, the identities of the paths that `conditional` already contains. Usually empty. */
   seen: Map<unknown, Set<string>> | undefined;
 }
 
@@ -261,8 +246,7 @@ function add(
     entry.allowed ??= Object.freeze({ authorized: true, reason: 'ALLOWED', matchedPermission: permission });
     return;
   }
-  // A hundred groups with the same permission make a hundred paths. They become one candidate unless the condition
-  // reads the role or the group.
+  // A hundred groups with one permission make a hundred paths, but one candidate unless the condition reads the path.
   const { readsRole, readsGroup } = compiled;
   const path = `${id} ${readsRole ? held.role.id : ''} ${readsGroup ? held.group.id : ''}`;
   const { condition } = held;
@@ -295,10 +279,7 @@ function selectCandidates(grants: Grants, question: Question, target: Target): D
   return candidatesFor(grants, target) ?? noPermission;
 }
 
-/**
- * Decides by the first candidate whose condition is met, else by the first candidate. Takes time linear in the
- * candidates and lists.
- */
+/** Decides by the first candidate whose condition is met, else by the first. Linear in the candidates and lists. */
 export function decideByConditions(
   { user, scope, organization }: Pick<Grants, 'user' | 'scope' | 'organization'>,
   resource: unknown,
