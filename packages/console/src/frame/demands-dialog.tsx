@@ -9,7 +9,7 @@ import { Dialog } from '../ui/dialogs/dialog.tsx';
 import { ErrorBox } from '../session/error-box.tsx';
 import { Skeleton } from '../ui/states.tsx';
 import { onDemandChange, openDemand, type OpenDemand } from '../session/demands.ts';
-import { OtherSignInMethods } from '../session/sign-in/other-ways.tsx';
+import { OtherSignInMethods } from '../session/sign-in/other-sign-in-methods.tsx';
 import { SecondFactor } from '../session/sign-in/second-factor.tsx';
 import { client, publicClient, renew } from '../session/session.ts';
 import { sessionTexts } from '../session/session-texts.ts';

@@ -1,7 +1,7 @@
 import { DoorwardError } from '@doorward/node/client';
 import { useTexts } from '../i18n/language.ts';
 import { common } from '../i18n/common.ts';
-import { OtherSignInMethods } from './sign-in/other-ways.tsx';
+import { OtherSignInMethods } from './sign-in/other-sign-in-methods.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 
 /** Shows what went wrong, what to do, and the request id to find it in the log. */

@@ -212,8 +212,8 @@ export async function signOut(): Promise<void> {
   startOver();
 }
 
-/** Returns a function that ends the current session after the same user has signed in again; null without a session. */
-export function endFormerSession(): (() => Promise<void>) | null {
+/** Returns a function that ends the present session, to be called after a new sign-in; null without a session. */
+export function prepareSessionEnd(): (() => Promise<void>) | null {
   const former = token?.text;
   if (former === undefined) return null;
   // Without cookies, because by then the cookie belongs to the new session.

@@ -82,7 +82,10 @@ async function withRelations<T>({ relations }: Noun, read: (input: Row) => Promi
 }
 
 /** Columns that are shown for a single row: those of the list, and more. */
-const columnsOf = ({ columns, detailColumns: shown = [] }: Noun): readonly Column[] => [...columns, ...shown];
+const columnsOf = ({ columns, detailColumns = [] }: Noun): readonly Column[] => [
+  ...columns,
+  ...detailColumns,
+];
 
 /** Adds the members that are derived from the scope, such as the issuer of an app. */
 async function completed({ connection, settings }: Run, { derived }: Noun, row: Row): Promise<Row> {

@@ -5,7 +5,7 @@ import { common } from '../../i18n/common.ts';
 import { useTexts } from '../../i18n/language.ts';
 import '../../styles/pictures.css';
 import { announce } from '../../ui/announcer.tsx';
-import { dataUrl } from '../../ui/data-address.ts';
+import { dataUrl } from '../../ui/data-url.ts';
 import { ErrorBox } from '../../session/error-box.tsx';
 import { Field } from '../../ui/field.tsx';
 

@@ -7,7 +7,7 @@ import { formatNumber } from '../../i18n/format.ts';
 import { useTexts } from '../../i18n/language.ts';
 import type { Scope } from '../../scopes/scope.ts';
 import { useRights, useScope } from '../../scopes/use-scope.ts';
-import { RowAction } from '../keys/act.tsx';
+import { RowAction } from '../keys/row-action.tsx';
 import { grantedTexts, type GrantedTexts } from './granted-texts.ts';
 import { OfferAnswers } from './offer-answers.tsx';
 

@@ -1,7 +1,7 @@
 import { formInput, type Values } from '../../entities/declarations/form-field.ts';
 import { useTexts } from '../../i18n/language.ts';
 import { useRights, useScope } from '../../scopes/use-scope.ts';
-import { RowAction } from '../keys/act.tsx';
+import { RowAction } from '../keys/row-action.tsx';
 import { grantedTexts } from './granted-texts.ts';
 
 /** Returns the token of an offer, given either the link in the mail or only the token; null if there is none. */

@@ -7,7 +7,7 @@ import { formInput, type ChoiceSource } from '../../entities/declarations/form-f
 import { onlyRow } from '../../entities/tables/only-row.ts';
 import { useTexts } from '../../i18n/language.ts';
 import { useRights, useScope } from '../../scopes/use-scope.ts';
-import { RowAction } from '../keys/act.tsx';
+import { RowAction } from '../keys/row-action.tsx';
 import { actTexts, type ActTexts } from './acts/act-texts.ts';
 import { operatorTexts, type OperatorTexts } from './operator-texts.ts';
 import { reasonField } from './acts/reason-field.ts';

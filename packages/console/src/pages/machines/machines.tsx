@@ -7,7 +7,7 @@ import { formInput } from '../../entities/declarations/form-field.ts';
 import { common } from '../../i18n/common.ts';
 import { useTexts } from '../../i18n/language.ts';
 import { useRights, useScope } from '../../scopes/use-scope.ts';
-import { RowAction } from '../keys/act.tsx';
+import { RowAction } from '../keys/row-action.tsx';
 import { nameOfKey, variablesOf } from '../keys/api-keys/api-key-actions.tsx';
 import { lifetimeFields } from '../keys/api-keys/api-key-fields.ts';
 import { apiKeyTexts } from '../keys/api-keys/api-key-texts.ts';

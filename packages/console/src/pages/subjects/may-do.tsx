@@ -12,7 +12,7 @@ import { canOf } from '../../scopes/held.ts';
 import { useRights, useScope } from '../../scopes/use-scope.ts';
 import { Failure, Forbidden } from '../../scopes/failure.tsx';
 import { Empty, Skeleton } from '../../ui/states.tsx';
-import { EffectivePermissions } from './held-permissions.tsx';
+import { EffectivePermissions } from './effective-permissions.tsx';
 import { readNames, readUsers } from './user-names.ts';
 import { mayDoTexts } from './may-do-texts.ts';
 import { VisiblePages } from './visible-pages.tsx';

@@ -4,7 +4,7 @@ import { ErrorBox } from '../error-box.tsx';
 import { askForPasskey, hasPasskeys } from './passkey.ts';
 import {
   acceptTokens,
-  endFormerSession,
+  prepareSessionEnd,
   withSessionLock,
   noteSignIn,
   publicClient,
@@ -41,7 +41,7 @@ type Act = 'signIn' | 'confirm';
 
 const acts: Readonly<Record<Act, () => Promise<void>>> = {
   async signIn() {
-    const endFormer = endFormerSession();
+    const endFormer = prepareSessionEnd();
     const passkey = await answer();
     await withSessionLock(async () => acceptTokens(await publicClient().api.signInWithPasskey(passkey)));
     noteSignIn();

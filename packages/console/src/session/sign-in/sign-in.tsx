@@ -4,11 +4,11 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useTexts } from '../../i18n/language.ts';
 import { ErrorBox } from '../error-box.tsx';
 import { Field } from '../../ui/field.tsx';
-import { FailedSignIn, OtherSignInMethods } from './other-ways.tsx';
+import { FailedSignIn, OtherSignInMethods } from './other-sign-in-methods.tsx';
 import { PasskeyButton } from './passkey-button.tsx';
 import {
   acceptTokens,
-  endFormerSession,
+  prepareSessionEnd,
   withSessionLock,
   isRefused,
   noteSignIn,
@@ -38,7 +38,7 @@ export function SignIn({
   const [notice, setNotice] = useState<string | null>(null);
   const act = useMutation({
     mutationFn: async () => {
-      const endFormer = endFormerSession();
+      const endFormer = prepareSessionEnd();
       const result = await withSessionLock(() => acts[mode](publicClient().api, { email, password, name }));
       if (result === 'signedIn') void endFormer?.();
       return result;

@@ -2,7 +2,7 @@ import type { components } from '@doorward/node/client';
 import { formInput } from '../../../entities/declarations/form-field.ts';
 import { useTexts } from '../../../i18n/language.ts';
 import { useRights, useScope } from '../../../scopes/use-scope.ts';
-import { RowAction } from '../../keys/act.tsx';
+import { RowAction } from '../../keys/row-action.tsx';
 import { actTexts } from './act-texts.ts';
 import { organizationTexts } from '../organization-texts.ts';
 import { reasonField } from './reason-field.ts';

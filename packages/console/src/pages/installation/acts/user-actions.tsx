@@ -3,7 +3,7 @@ import { formInput } from '../../../entities/declarations/form-field.ts';
 import { useTexts } from '../../../i18n/language.ts';
 import { useRights, useScope } from '../../../scopes/use-scope.ts';
 import { noteImpersonation } from '../../../session/impersonation.ts';
-import { RowAction } from '../../keys/act.tsx';
+import { RowAction } from '../../keys/row-action.tsx';
 import { actTexts } from './act-texts.ts';
 import { reasonField } from './reason-field.ts';
 

@@ -5,7 +5,7 @@ import { useRights, useScope } from '../../../scopes/use-scope.ts';
 import { serviceUrl } from '../../../session/session.ts';
 import { Exact, Facts } from '../../../ui/facts.tsx';
 import { Time } from '../../../ui/times/time.tsx';
-import { RowAction } from '../act.tsx';
+import { RowAction } from '../row-action.tsx';
 import { apiKeyTexts } from './api-key-texts.ts';
 import { defaultGrace, graceChoices, isAhead } from '../grace.ts';
 

@@ -10,7 +10,7 @@ import { Exact, Facts } from '../../../ui/facts.tsx';
 import { isUploaded } from '../../branding/logo.ts';
 import { LogoUpload } from '../../branding/logo-upload.tsx';
 import { SignInPreview } from '../../branding/previews.tsx';
-import { RowAction } from '../act.tsx';
+import { RowAction } from '../row-action.tsx';
 import { appTexts } from './app-texts.ts';
 
 type ProjectApp = components['schemas']['ProjectApp'];

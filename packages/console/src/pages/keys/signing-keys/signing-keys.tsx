@@ -8,7 +8,7 @@ import { useTexts } from '../../../i18n/language.ts';
 import { useRights, useScope } from '../../../scopes/use-scope.ts';
 import { CopyButton } from '../../../ui/copy-button.tsx';
 import { Facts } from '../../../ui/facts.tsx';
-import { RowAction } from '../act.tsx';
+import { RowAction } from '../row-action.tsx';
 import { signingKeyTexts, type SigningKeyTexts } from './signing-key-texts.ts';
 import { Snippet } from '../snippet.tsx';
 

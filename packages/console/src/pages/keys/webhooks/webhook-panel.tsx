@@ -4,7 +4,7 @@ import { useTexts } from '../../../i18n/language.ts';
 import { useRights, useScope } from '../../../scopes/use-scope.ts';
 import { Facts } from '../../../ui/facts.tsx';
 import { Time } from '../../../ui/times/time.tsx';
-import { RowAction } from '../act.tsx';
+import { RowAction } from '../row-action.tsx';
 import { DeliveryList } from '../deliveries/delivery-list.tsx';
 import { exampleChoices } from './event-choices.ts';
 import { defaultGrace, graceChoices, isAhead } from '../grace.ts';

@@ -6,7 +6,7 @@ import { onlyRow } from '../../../entities/tables/only-row.ts';
 import { useTexts } from '../../../i18n/language.ts';
 import { useRights, useScope } from '../../../scopes/use-scope.ts';
 import { Exact, Facts } from '../../../ui/facts.tsx';
-import { RowAction } from '../../keys/act.tsx';
+import { RowAction } from '../../keys/row-action.tsx';
 import { formInput } from '../../../entities/declarations/form-field.ts';
 import { domainTexts, type DomainTexts } from './domain-texts.ts';
 
