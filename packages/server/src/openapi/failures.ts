@@ -1,5 +1,3 @@
-/* The error responses of operations. Each set of codes is one component of the document, to which operations refer. */
-
 import { catalogue, detailMessages, type Code } from '../errors.ts';
 import type { Tenant } from '../kernel/scope.ts';
 import { takesIdempotencyKey, type NamedOperation } from '../kernel/operation.ts';
