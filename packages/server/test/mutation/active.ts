@@ -1,5 +1,5 @@
-/** Which mutant the code takes, and which it came by while it took none. */
-let active = 0;
+/** Which mutants the code takes, and which it came by while it took none. */
+let active: ReadonlySet<number> = new Set();
 let hits = new Uint8Array(1 << 16);
 let rounds = 0;
 /** No loop of the code that is mutated has as many, so that one does not end. */
@@ -8,19 +8,19 @@ const MOST_ROUNDS = 1_000_000;
 // What instrument.ts puts into the code.
 Object.assign(globalThis, {
   __m: (id: number): boolean => {
-    if (active === 0) hits[id] = 1;
-    return id === active;
+    if (active.size > 0) return active.has(id);
+    hits[id] = 1;
+    return false;
   },
   __l: <T>(condition: T): T => {
-    if (++rounds > MOST_ROUNDS && active !== 0) throw new Error('does not end');
+    if (++rounds > MOST_ROUNDS && active.size > 0) throw new Error('does not end');
     return condition;
   },
 });
 
-/** 0: none. */
-export function activate(id: number): void {
+export function activate(...ids: readonly number[]): void {
   rounds = 0;
-  active = id;
+  active = new Set(ids);
 }
 
 /** The mutants that the code came by since this was asked last. */

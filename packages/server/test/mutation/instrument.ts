@@ -119,7 +119,9 @@ function hostOf(node: ts.Node, { start, end }: Mutation, tree: ts.SourceFile): t
 }
 
 const isName = (node: ts.Node): boolean =>
-  (ts.isPropertyAssignment(node.parent) || ts.isPropertySignature(node.parent)) && node.parent.name === node;
+  ((ts.isPropertyAssignment(node.parent) || ts.isPropertySignature(node.parent)) &&
+    node.parent.name === node) ||
+  (ts.isBindingElement(node.parent) && node.parent.propertyName === node);
 
 function isChoosable(node: ts.Node): boolean {
   if (!ts.isExpression(node) || ts.isOmittedExpression(node) || isName(node)) return false;

@@ -2,14 +2,15 @@
 export function regexMutations(literal: string): string[] {
   const end = literal.lastIndexOf('/');
   const [source, flags] = [literal.slice(1, end), literal.slice(end + 1)];
-  const mutated = [...source.matchAll(changeable)].map((match) => {
+  const mutated = [...source.matchAll(changeable)].flatMap((match) => {
     const [text] = match;
+    if (source.charAt(match.index - 1) === '\\' && !text.startsWith('\\')) return [];
     return source.slice(0, match.index) + replacement(text) + source.slice(match.index + text.length);
   });
   return [...new Set(mutated)].filter((item) => parses(item, flags)).map((item) => `/${item}/${flags}`);
 }
 
-/** Escapes that stay come first, so that what they escape is not taken for syntax. */
+/** An escaped character matches too, so that it is not taken for syntax; it stays as it is. */
 const changeable = /\\[dDwWsS]|(?<=\\)[^]|\[\^?|\(\?[!=]|[\^$+*]|\{\d+(?:,\d*)?\}/g;
 
 function replacement(text: string): string {

@@ -233,7 +233,7 @@ export default class MutationRunner extends TestRunner {
       const broken = file && findBroken(file);
       return broken && { test: undefined, name: '', why: reasonOf(broken) };
     } finally {
-      activate(0);
+      activate();
       if (reload) vi.resetModules();
     }
   }

@@ -6,8 +6,8 @@ import { root } from './plan.ts';
 import type { FileCoverage } from './sample-files.ts';
 
 /*
- * Runs before each test file that sample.ts starts. With MUTATION_FAULT it activates that fault; otherwise it records, in
- * MUTATION_COVERAGE, which faults the file reaches.
+ * Runs before each test file that sample.ts starts. With MUTATION_FAULTS it activates those faults; otherwise it records,
+ * in MUTATION_COVERAGE, which faults the file reaches.
  */
 
 declare global {
@@ -15,9 +15,9 @@ declare global {
   var reachedByLoading: ReadonlySet<number> | undefined;
 }
 
-const fault = Number(process.env['MUTATION_FAULT'] ?? 0);
-activate(fault);
-if (fault === 0) {
+const faults = process.env['MUTATION_FAULTS'] ?? '';
+activate(...faults.split(' ').filter(Boolean).map(Number));
+if (faults === '') {
   // The service is loaded only once per worker; otherwise only the first file would count as reaching these.
   if (!globalThis.reachedByLoading) {
     await import('../support/app/app.ts');

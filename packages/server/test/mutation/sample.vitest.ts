@@ -19,17 +19,26 @@ const faults = {
 };
 
 const { projects = [], ...test } = base.test ?? {};
+const limits = {
+  maxWorkers: Number(process.env['MUTATION_WORKERS'] ?? test.maxWorkers),
+  // Some faults keep a test waiting until its time is up.
+  testTimeout: 60_000,
+  hookTimeout: 90_000,
+};
 export default {
   ...base,
   root,
   test: {
     ...test,
+    ...limits,
+    // Each fault starts the suite again, with the same sources: without the cache, most of the time is compilation.
+    experimental: { ...test.experimental, fsModuleCache: true },
     reporters: ['default', ['json', { outputFile: process.env['MUTATION_REPORT'] ?? '/dev/null' }]],
     projects: (projects as { test: object }[]).map((project) => ({
       ...project,
       root,
       plugins: [faults],
-      test: { ...project.test, setupFiles: ['packages/server/test/mutation/sample-setup.ts'] },
+      test: { ...project.test, ...limits, setupFiles: ['packages/server/test/mutation/sample-setup.ts'] },
     })),
   },
 };

@@ -50,6 +50,6 @@ export async function failureOf(test: RunnerTestCase, id: number): Promise<strin
   } catch (error) {
     return String(error instanceof Error ? error.message : error).slice(0, MOST_LETTERS);
   } finally {
-    activate(0);
+    activate();
   }
 }
