@@ -14,7 +14,7 @@ export interface Context {
   readonly resource?: object | null;
 }
 
-/** Asks the service whether a permission is allowed to the user. */
+/** Asks the service whether the user has a permission. */
 export type Ask = (permission: Permission, context?: Context) => Promise<Decision>;
 
 interface Question {

@@ -31,8 +31,8 @@ export interface Callback {
 }
 
 /**
- * The storage key of a flag: the user signed out of this app in this browser. The hosted pages may still have a session
- * from another app, so the next sign-in asks for the account. On a shared computer it may be another person.
+ * The storage key of a flag: the user signed out of this app in this browser. The next sign-in then asks which account
+ * to use, because the hosted pages may still have a session, from another app or of another person on this computer.
  */
 const signedOutKey = (settings: Settings): string => `${keyOf(settings)}:signed-out`;
 

@@ -61,8 +61,8 @@ const member = (value: unknown, name: string): unknown =>
   isPlain(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 
 /**
- * Compares `constructor` first, because that is faster than reading the prototype; JSON cannot contain the function
- * `Object`.
+ * Compares `constructor` first, because that is faster than reading the prototype. JSON cannot fake it: its values
+ * cannot be the function `Object`.
  */
 const isPlain = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && (value.constructor === Object || isPlainObject(value));

@@ -31,10 +31,8 @@ export interface Setting {
 }
 
 /**
- * Returns the comparison that made a condition fail: the leftmost one whose result is the result of the whole
- * condition. Returns undefined if the condition is met or does not parse.
- *
- * @example failureOf(condition, { user, resource })?.path // 'resource.status'
+ * Returns the comparison that made a condition fail: of the comparisons that decided its result, the leftmost one.
+ * Returns undefined if the condition is met or does not parse.
  */
 export function failureOf(
   raw: unknown,

@@ -96,7 +96,7 @@ export function isScalar(value: unknown): value is Scalar {
 
 // PostgreSQL cannot store NUL or lone surrogates, so they must not reach a statement.
 const isUnstorable = /[\0\p{Surrogate}]/u;
-/** The first segment of a path. */
+/** The possible first segments of a path. */
 export const roots = ['user', 'role', 'group', 'organization', 'scope', 'resource'] as const;
 const isRoot = new RegExp(`^(?:${roots.join('|')})$`);
 const isSegment = /^(?!(?:__proto__|constructor|prototype)$)[A-Za-z0-9_-]{1,64}$/;

@@ -90,7 +90,7 @@ function isContradiction(facts: readonly Fact[], lists: Lists): boolean {
     lists.work.charge('cases', values.length * facts.length);
     return !values.some((value) => facts.every((fact) => isSatisfied(fact, value, lists)));
   }
-  return haveNoKindInCommon(facts) || haveEmptyRange(facts) || haveOtherEnds(facts);
+  return haveNoKindInCommon(facts) || haveEmptyRange(facts) || haveEndsApart(facts);
 }
 
 /** The only values that can satisfy the fact; undefined if values besides its literals can. */
@@ -134,7 +134,7 @@ function haveEmptyRange(facts: readonly Fact[]): boolean {
 }
 
 /** Whether the facts require two prefixes, or two suffixes, that no single text can have. */
-function haveOtherEnds(facts: readonly Fact[]): boolean {
+function haveEndsApart(facts: readonly Fact[]): boolean {
   const differ = (operator: Operator, continues: (long: string, short: string) => boolean): boolean => {
     const texts = facts.flatMap((fact) =>
       fact.operator === operator && fact.wanted && typeof fact.literal === 'string' ? [fact.literal] : [],

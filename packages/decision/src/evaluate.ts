@@ -52,7 +52,7 @@ export interface Grants {
   /** Attributes for conditions; null if the subject has none. */
   readonly user: Record<string, unknown> | null;
   readonly scope: Record<string, unknown>;
-  /** The organization of a project: its id, and metadata that its members cannot set. Absent in other scopes. */
+  /** A project's organization: its id and metadata; in a granted scope, the customer's id and the grant's metadata. */
   readonly organization?: Record<string, unknown> | undefined;
   readonly held: PermissionIndex;
 }
@@ -74,8 +74,8 @@ export interface MatchedPermission {
 
 /**
  * ALLOWED, ALLOWED_BY_CONDITION and CONDITION_NOT_MET name the permission; the latter two also contain its condition
- * and the attributes that it read. If several permissions match, the decision names the first whose condition is met,
- * else the first of all, in the order given to `indexPermissions`.
+ * and the attributes that it read. If several permissions match, the decision names the first unconditional one, else
+ * the first whose condition is met, else the first of all, in the order given to `indexPermissions`.
  */
 export interface Decision {
   readonly authorized: boolean;
@@ -186,7 +186,7 @@ export function locate(names: Names, resource: string, action: string): Target {
   if (names.managementNouns.has(resource)) {
     return { management: true, resource, action: action.toLowerCase() };
   }
-  // `names` are normalized slugs, and most questions use them, so normalization is skipped for these.
+  // `names.project` contains normalized slugs. Most questions already use these, and need no normalization.
   const slug = names.project.has(resource) ? resource : resource.trim().toLowerCase();
   return { management: false, resource: slug, action: action.trim().toLowerCase() };
 }

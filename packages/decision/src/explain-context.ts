@@ -40,7 +40,7 @@ export interface Accepts {
 }
 
 /** The attributes that the condition on a path can read. */
-export const attributesAt = (
+export const conditionAttributes = (
   { role, group }: Pick<HeldPermission, 'role' | 'group'>,
   { user, organization, scope }: Pick<Grants, 'user' | 'organization' | 'scope'>,
   { attributes: resource }: Pick<Question, 'attributes'>,

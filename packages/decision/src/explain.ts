@@ -3,7 +3,7 @@ import { failureOf } from './conditions-failure.ts';
 import type { Failure } from './conditions-failure.ts';
 import { evaluate, indexPermissions, locate } from './evaluate.ts';
 import type { Decision, Grants, HeldPermission, Question } from './evaluate.ts';
-import { attributesAt, type Accepts, type ExplainContext } from './explain-context.ts';
+import { conditionAttributes, type Accepts, type ExplainContext } from './explain-context.ts';
 import { Lists } from './lists.ts';
 import { settingRemedy, type SettingRemedy } from './setting-remedy.ts';
 import { unlimited, type Charged } from './work.ts';
@@ -101,7 +101,7 @@ export function outcomeOf(
   lists: Lists = new Lists(),
 ): Outcome {
   const compiled = compileCondition(path.condition);
-  const attributes = attributesAt(path, grants, question);
+  const attributes = conditionAttributes(path, grants, question);
   const ids = { permissionId: path.permission.id, roleId: path.role.id, groupId: path.group.id };
   if (compiled.unconditional) return { ...ids, result: 'unconditional' };
   if (compiled.evaluate(attributes, lists) === 'true') return { ...ids, result: 'met' };

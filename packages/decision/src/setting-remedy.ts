@@ -9,7 +9,7 @@ import { compileCondition, type CompiledCondition, type Values } from './conditi
 import { proposeSettings, type Setting } from './conditions-failure.ts';
 import { isPlainObject, type Path } from './conditions-parse.ts';
 import type { Grants, HeldPermission, Question } from './evaluate.ts';
-import { attributesAt, type Accepts, type ExplainContext } from './explain-context.ts';
+import { conditionAttributes, type Accepts, type ExplainContext } from './explain-context.ts';
 import { Lists } from './lists.ts';
 import { Work, WorkExceeded, type Charged } from './work.ts';
 
@@ -42,8 +42,8 @@ export interface FoundSetting {
 
 /**
  * Limits of the search. `paths`: only the first paths are tried. `perPath`: proposals for one path. `copies`: proposals
- * that met a condition and were tried on a copy of the attributes. `steps`: about a tenth of a second. Beyond a limit
- * the search may end without a remedy.
+ * that met a condition and were tried on a copy of the attributes. `steps`: about 50 ms. Beyond a limit the search may
+ * end without a remedy.
  */
 export const searchLimits = { paths: 10, perPath: 200, copies: 20, steps: 250_000 } as const;
 
@@ -75,13 +75,17 @@ function firstSetting(search: SettingSearch, roots: readonly string[], work: Wor
   const lists = new Lists(work);
   const tried = held.map((path): Tried => {
     const compiled = compileCondition(path.condition);
-    return { path, compiled, values: compiled.read(attributesAt(path, grants, question)) };
+    return { path, compiled, values: compiled.read(conditionAttributes(path, grants, question)) };
   });
   const isWanted = ({ parts: [root = ''] }: Path): boolean => roots.includes(root);
   let copies = 0;
   for (const { path } of tried) {
     let proposals = 0;
-    for (const setting of proposeSettings(path.condition, attributesAt(path, grants, question), isWanted)) {
+    for (const setting of proposeSettings(
+      path.condition,
+      conditionAttributes(path, grants, question),
+      isWanted,
+    )) {
       if (++proposals > searchLimits.perPath) break;
       work.charge('proposals', 1 + (Array.isArray(setting.value) ? setting.value.length : 0));
       if (!tried.some((other) => isMetWith(other, path, setting, lists))) continue;

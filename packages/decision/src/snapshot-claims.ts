@@ -16,7 +16,7 @@ export interface SnapshotClaims extends SnapshotRows {
   readonly iat: number;
   readonly exp: number;
   readonly format: 1;
-  /** Opaque, at most 64 characters. Equal rows have equal versions, whichever process made the snapshot. */
+  /** Opaque, at most 64 characters. Snapshots with equal content have equal versions, whichever process made them. */
   readonly version: string;
   /** Never decreases from one snapshot of the project to a later one. */
   readonly sequence: number;
@@ -36,7 +36,7 @@ export interface SnapshotClaims extends SnapshotRows {
   readonly organization?: Readonly<Record<string, unknown>>;
   /** Which users `users` lists: all active users of the project, none, or the active users with these ids. */
   readonly userFilter: 'all' | 'none' | readonly string[];
-  /** Slugs of the built-in resources. */
+  /** Names of the built-in resources, such as `User`. */
   readonly nouns: readonly string[];
 }
 

@@ -50,8 +50,8 @@ export function composeDoorward(given: DoorwardOptions, ports: DoorwardPorts): D
     ...{ url, hooks, clock, fetch: fetch ?? platformFetch, isClosed: () => isClosed, onSuccess: writes.read },
     budget: new RetryBudget(clock.monotonic),
   };
-  // An exchange also returns a revision, because it writes an audit entry. It is ignored, because an exchange changes
-  // no rights.
+  // An exchange also returns a revision, because it writes an audit entry. That revision is ignored, because an
+  // exchange changes no rights.
   const credential = credentialOf(
     { key, token, scope, clock },
     new Transport({ ...shared, credential: noCredential, onSuccess: () => undefined }),

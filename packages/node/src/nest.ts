@@ -138,6 +138,7 @@ const isSource = (context: NestPermissionOptions['context']): context is Type<Co
  */
 function guarded(permission: Permission | undefined, options: NestPermissionOptions) {
   const { context } = options;
+  // Throws for a malformed permission when the route is declared, not at its first request.
   requirementOf(permission, {}, {});
 
   class DoorwardGuard implements CanActivate {

@@ -54,15 +54,14 @@ export interface CanProps {
   /** The resource whose attributes a condition reads. */
   readonly context?: Context;
   readonly children?: ReactNode;
-  /** Shown if the permission is not allowed, or the decision failed. */
+  /** Shown if the user doesn't have the permission, or the decision failed. */
   readonly fallback?: ReactNode;
   /** Shown until there is a decision, and on a server. */
   readonly pending?: ReactNode;
 }
 
 /**
- * Shows its children if the permission is allowed to the user: never before there is a decision, and never after an
- * error.
+ * Shows its children if the user has the permission: never before there is a decision, and never after an error.
  */
 export function Can({ permission, context, children, fallback = null, pending = null }: CanProps): ReactNode {
   const answer = useCan(permission, context);

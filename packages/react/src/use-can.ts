@@ -5,7 +5,7 @@ import { useEffect, useState, useSyncExternalStore } from 'react';
 import { useDoorward } from './context.ts';
 import { useSession } from './use-session.ts';
 
-/** Whether a permission is allowed to the user. For display only: the server decides. */
+/** Whether the user has a permission. For display only: the server decides. */
 export interface Allowance {
   /** False while `pending`, and if there is an `error`. */
   readonly allowed: boolean;
@@ -26,9 +26,9 @@ const yes: Allowance = { ...no, allowed: true };
 const pending: Allowance = { ...no, pending: true };
 
 /**
- * Returns whether a permission is allowed to the user, and keeps it up to date. Asks the service only about a
- * permission that the user has under a condition, and only with a context; without a context such a permission is not
- * allowed. Contexts are compared by content, so passing a new object on each render does no harm.
+ * Returns whether the user has a permission, and keeps it up to date. Asks the service only about a permission that the
+ * user has under a condition, and only with a context; without a context the answer is no. Contexts are compared by
+ * content, so passing a new object on each render does no harm.
  */
 export function useCan(permission: Permission, context?: Context): Allowance {
   const client = useDoorward();

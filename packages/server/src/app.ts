@@ -45,7 +45,7 @@ import { sentEvents } from './webhooks/event-types/sent-events.ts';
 import { pageQuestions } from './sign-in/page-state/page-questions.ts';
 import { watchForExcessKeys } from './members/excess-keys/excess-keys.ts';
 import { createPolicySnapshots } from './rights/snapshots/policy-snapshots.ts';
-import { keepOperators } from './operators/configured.ts';
+import { reconcileOperators } from './operators/configured.ts';
 import { createEntryNotes } from './operators/entries.ts';
 import { carryOutFactorResets } from './sign-in/second-factor/reset.ts';
 import { createNotifier } from './account/notifications/notifier.ts';
@@ -240,7 +240,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     ...{ database, keyring, days: config.retention.auditDays, log: logError },
     onCut: (entries) => log.info({ message: 'audit logs cut', entries }),
   });
-  const recordOperators = () => keepOperators(services, pool, actAsSystem, logError);
+  const recordOperators = () => reconcileOperators(services, pool, actAsSystem, logError);
   const resetFactors = () => carryOutFactorResets(services, pool, actAsSystem, logError);
   const warnOfExpiry = () => warnOfExpiringKeys(services, pool, actAsSystem, logError);
   const recheck = () => recheckDomains(services, pool, actAsSystem, logError);

@@ -9,7 +9,7 @@ import {
 } from './kernel/operation.ts';
 import type { Services } from './services.ts';
 
-/* `query` and `mutation` declare operations: the kernel's `define`, typed with the services of this service. */
+/* `query` and `mutation` declare operations: they are the kernel's `define`, typed with this server's `Services`. */
 
 /** An operation that changes nothing and has no audit entry. In a scope it runs in a read-only transaction. */
 export const query = <I extends Shape, O extends z.ZodType, T extends AnyEntity | undefined = undefined>(

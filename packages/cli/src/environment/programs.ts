@@ -26,7 +26,7 @@ export interface OperatorRow {
   readonly createdAt: Date;
 }
 
-interface OnMachine {
+interface ProgramInput {
   readonly env: Env;
   readonly now: () => number;
 }
@@ -46,13 +46,13 @@ export interface Programs {
     readonly appUrl: string | null;
     readonly keyIds: readonly string[];
   }>;
-  readonly operators: (machine: OnMachine) => Promise<readonly OperatorRow[]>;
+  readonly operators: (machine: ProgramInput) => Promise<readonly OperatorRow[]>;
   readonly addOperator: (
-    machine: OnMachine,
+    machine: ProgramInput,
     sent: { readonly email: string; readonly role: string; readonly reason: string | undefined },
   ) => Promise<OperatorRow>;
   readonly removeOperator: (
-    machine: OnMachine,
+    machine: ProgramInput,
     sent: { readonly email: string; readonly reason: string | undefined; readonly evenLast: boolean },
   ) => Promise<void>;
 }

@@ -23,7 +23,7 @@ export async function secretInput(
   options: Options,
 ): Promise<Record<string, string>> {
   if (options.text('from') === '-') throw usageFault(`${label} comes from stdin: --from takes a file here.`);
-  // A dry run sends nothing, so it needs no secret.
+  // No operation that takes a secret has a `dryRun`, so a dry run sends nothing and needs no secret.
   if (run.flags.dryRun) return { [member]: '' };
   run.terminal.stopSpinner();
   return { [member]: await readSecret(run, label) };

@@ -17,7 +17,7 @@ type WithDryRun<N extends OperationName> = N extends OperationName
 /** Operations that can show their impact in a dry run. */
 type HasDryRun = WithDryRun<OperationName>;
 
-/** A change. Created with `foreseen` if its operation can show its impact in a dry run, otherwise with `plain`. */
+/** A change. Created by `withDryRun` if its operation can show its impact first, otherwise by `withoutDryRun`. */
 export interface Change<N extends OperationName = OperationName> {
   readonly operation: N;
   readonly hasImpact: boolean;

@@ -31,7 +31,7 @@ export class Terminal {
     this.#color = color;
   }
 
-  /** Whether a person can be asked: both streams are terminals, and this isn't CI. */
+  /** Whether a person can be asked: stdin and stderr are terminals, and this isn't CI. */
   get canAsk(): boolean {
     const { stdin, stderr, env } = this.#io;
     return Boolean(stdin.isTTY && stderr.isTTY && !env['CI']);

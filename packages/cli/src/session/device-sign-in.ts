@@ -7,7 +7,7 @@ import { hasBrowser } from './browser-sign-in.ts';
 
 /* Sign-in without a browser on this computer (after RFC 8628): the user enters a code in a browser elsewhere. */
 
-/** Whether to sign in with a code, because a browser opened here wouldn't be in front of the user, as over SSH. */
+/** Whether to sign in with a code: there is no browser here, or (over SSH) it wouldn't open in front of the user. */
 export function usesDevice(env: Run['env']): boolean {
   if (env['BROWSER']) return false;
   return Boolean(env['SSH_CONNECTION'] || env['SSH_TTY']) || !hasBrowser(env);

@@ -73,8 +73,8 @@ export function useList<T>(
 
 /**
  * Sends a change. If the service first demands a recent sign-in, a second factor or a verified email address, a
- * dialog handles that and the change is sent once more. Afterwards the page reads everything again that it shows,
- * because a change of rights may affect any of it.
+ * dialog handles that and the change is sent once more. Afterwards the page rereads everything it shows, because a
+ * change of rights may affect any of it.
  */
 export function useChange<I, T>(
   change: (api: Api, input: I) => Promise<T>,
@@ -101,7 +101,6 @@ export function useChange<I, T>(
     meta: { isProof },
     onMutate: async (input: I): Promise<Undo> => {
       if (!expected) return null;
-      // Reads in flight are canceled, because their responses are older than the change. A first read continues,
       // Reads in flight are canceled, because their responses are older than the change. A first read continues,
       // because there is nothing else to show. Its response may be older too; then the page shows it until the reads
       // after the change.

@@ -63,7 +63,7 @@ export function EntityPage<R extends Row, T extends EntityTexts>({
           ...(q && q.length > 1 ? { search: q } : {}),
           ...(sort
             ? {
-                // The type lists the fields that an operation sorts by, but this one comes from a column.
+                // Cast, because the input type lists the sortable fields, but this name comes from a column.
                 sortField: sort.field as never,
                 sortOrder: sort.isDescending ? ('DESC' as const) : ('ASC' as const),
               }

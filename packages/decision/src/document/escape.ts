@@ -1,6 +1,6 @@
 /*
- * Escapes and unescapes `${` in the values of a document; the two functions are inverses. The command line replaces
- * `${NAME}` in a value by a variable, and `$${` stands for a literal `${`. Keys are left as they are.
+ * Escapes and unescapes `${` in the values of a document; `unescaped` undoes `escaped`. The command line replaces
+ * `${NAME}` in a value with an environment variable, and `$${` stands for a literal `${`. Keys are left as they are.
  */
 
 export const unescaped = <T>(document: T): T =>

@@ -9,7 +9,7 @@ import {
 import { noPermission, scopeNotConsented, subjectInactive } from '../reasons.ts';
 import type { Policy } from '../policy/policy.ts';
 import { decideAmong } from './decide-among.ts';
-import { consentOf, holderOf, isNamed, type Subject } from './subject.ts';
+import { consentOf, holderOf, isCertainlyConsented, type Subject } from './subject.ts';
 
 /** A question about a subject in the project of a policy. */
 export interface LocalQuestion {
@@ -24,21 +24,21 @@ export interface LocalQuestion {
 
 /**
  * Decides a question. The result equals, in every member, the decision of the service on the same rows. Never throws
- * for JSON input, reads no clock, and takes time linear in the number of the subject's paths to the resource and
- * action.
+ * for JSON input, reads no clock, and, once the roles are indexed, takes time linear in the number of the subject's
+ * paths to the resource and action.
  *
  * @example decide(policy, { subject: { userId }, permission: 'order:read', context: { resource: order }, now:
  * Date.now() })
  */
 export function decide(policy: Policy, question: LocalQuestion): Decision {
-  const { subject, permission, context, now } = question ?? nothing;
+  const { subject, permission, context, now } = question ?? emptyQuestion;
   const holder = holderOf(policy, subject, now);
   if (!holder) return subjectInactive;
   const pair = pairOf(permission);
   if (!pair) return noPermission;
   const { graph, organization, scope } = policy;
   const target = locate(graph.names, pair.resource, pair.action);
-  if (!isNamed(policy, subject, pair)) {
+  if (!isCertainlyConsented(policy, subject, pair)) {
     const { consented, projectPlaneOnly } = consentOf(policy, subject);
     if (consented && !consents({ consented, held: graph.names }, pair.resource, pair.action, target))
       return scopeNotConsented;
@@ -55,7 +55,7 @@ export function decide(policy: Policy, question: LocalQuestion): Decision {
 type Pair = Pick<Question, 'resource' | 'action'>;
 
 /** Used when the question is null or undefined; it is decided as a question about no subject. */
-export const nothing: Partial<LocalQuestion> = {};
+export const emptyQuestion: Partial<LocalQuestion> = {};
 
 /** The resource and action of a permission; undefined for a value that is not a permission. */
 export function pairOf(permission: unknown): Pair | undefined {

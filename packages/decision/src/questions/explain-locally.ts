@@ -1,6 +1,6 @@
 import { locate } from '../evaluate.ts';
 import { limits, outcomeOf, reasonsWithPaths, type Outcome } from '../explain.ts';
-import { decide, nothing, pairOf, type LocalQuestion } from './decide.ts';
+import { decide, emptyQuestion, pairOf, type LocalQuestion } from './decide.ts';
 import { rolesOf } from './effective.ts';
 import { pathsOf } from '../policy/nodes.ts';
 import type { Policy } from '../policy/policy.ts';
@@ -8,14 +8,14 @@ import { consentOf, holderOf } from './subject.ts';
 
 /**
  * Explains a decision: returns the subject's paths to the resource and action (50 at most), and whether the condition
- * on each is met. The result equals `candidates` in the service's explanation. Empty if the decision was made before it
- * looked at permissions.
+ * on each is met. The result equals `candidates` in the service's explanation. Empty if the question was decided
+ * without looking at the permissions.
  *
  * @example explainLocally(policy, question).find(({ result }) => result === 'notMet')?.failedAt // the comparison that
  * failed
  */
 export function explainLocally(policy: Policy, question: LocalQuestion): Outcome[] {
-  const { subject, permission, context, now } = question ?? nothing;
+  const { subject, permission, context, now } = question ?? emptyQuestion;
   const holder = holderOf(policy, subject, now);
   const pair = pairOf(permission);
   if (!holder || !pair || !reasonsWithPaths.has(decide(policy, question).reason)) return [];

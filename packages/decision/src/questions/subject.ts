@@ -92,7 +92,7 @@ export function consentOf(policy: Policy, subject: Subject): Consent {
  * resource and action in their usual spelling and the app does not exclude them. Saves building a set of scopes for
  * most questions.
  */
-export function isNamed(policy: Policy, subject: Subject, { resource, action }: Pair): boolean {
+export function isCertainlyConsented(policy: Policy, subject: Subject, { resource, action }: Pair): boolean {
   if (subject.clientId === undefined) return true;
   const name = `${resource}:${action}`;
   return consentedBy(subject)?.includes(name) === true && scopesOf(policy, subject)?.includes(name) !== false;

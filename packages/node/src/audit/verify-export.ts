@@ -39,7 +39,7 @@ export interface ChainReport {
   readonly erased: number;
   /** The newest sequence that a checkpoint with a valid signature covers; null without one. */
   readonly signedUpTo: number | null;
-  /** Whether the last line proves that no entry is missing at the end. */
+  /** Whether the last line proves that this chain has no missing end. Meaningful only without a fault. */
   readonly endProven: boolean;
 }
 
@@ -233,9 +233,9 @@ async function verifyCheckpoint(
 const exportOperations: readonly string[] = ['exportAuditLogs', 'exportInstallationAuditLogs'];
 
 /**
- * Checks that no entry is missing at the end. The entry of the export itself proves the end for its own node and, if
- * the export includes projects, for the projects of that organization. The entry of another export must not make a cut
- * file look complete.
+ * Checks that no entry is missing at the end. The entry of the export itself proves that only for its own node: if the
+ * export includes projects, their chains may be in the file, but their ends stay unproven. The entry of another export
+ * must not make a cut file look complete.
  */
 function endFault(
   chains: ReadonlyMap<string, Chain>,

@@ -86,9 +86,8 @@ export interface FollowOptions extends CallOptions {
 /** An endless stream of events. */
 export interface EventStream extends AsyncIterableIterator<DoorwardEvent> {
   /**
-   * The position before the page that is being read; the next process passes it as `after`. Requesting the first event
-   * of the next page marks all events before it as processed, so after a stop no event is lost, but some may be
-   * delivered again.
+   * Where to resume: the next process passes it as `after`. It advances only when the first event of the next page is
+   * requested, which marks all earlier events as processed. So a stop loses no event, but some may be delivered again.
    */
   readonly cursor: string | null;
 }

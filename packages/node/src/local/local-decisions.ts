@@ -47,8 +47,8 @@ const LIFE_MS = 86_400_000;
 const stale: Decision = Object.freeze({ authorized: false, reason: 'STALE' });
 
 /**
- * Decides in this process if the service would decide the same, else returns why the service must decide (packages
- * §8.3).
+ * Creates the function that decides in this process whenever the service would certainly decide the same. Otherwise
+ * it returns the reason why the service must decide (packages §8.3).
  */
 export function createLocalDecisions(sources: LocalSources): LocalDecisions {
   const { held, tokens, scope, maxStalenessMs, onStale, ownToken } = sources;

@@ -19,7 +19,7 @@ interface ReaderSettings {
   readonly clock: Clock;
   /** How many seconds a poll waits for a change. */
   readonly pollSeconds: number;
-  /** How many milliseconds the response of a poll may take in addition. */
+  /** Milliseconds that a poll's response may take on top of `pollSeconds`. */
   readonly marginMs: number;
 }
 

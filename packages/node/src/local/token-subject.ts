@@ -7,8 +7,8 @@ import type { Scope } from '../contracts/types.ts';
 import { isInNetworks } from './networks.ts';
 
 /*
- * What a policy says about the bearer of a verified token of its project. The token of a customer has the project's
- * issuer too, and its bearer may also be a user of the project itself, so the scope of the token is compared.
+ * What a policy says about the bearer of a verified token of its project. A customer's token has the project's issuer
+ * too, and its bearer may also be a user of the project itself, so the token's scope must match the policy's.
  */
 
 interface TokenUse {

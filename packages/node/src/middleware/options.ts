@@ -6,8 +6,8 @@ type Maybe<T> = T | null | undefined;
 type Later<T> = T | Promise<T>;
 
 /**
- * Options of `requireSignedIn`, which requires only a valid token and does not compare the networks of a key. If one of
- * the functions throws, the route fails with its error.
+ * Options of `requireSignedIn`, which requires only a valid token and does not check the caller's address against the
+ * networks of an API key. If one of the functions throws, the route fails with that error.
  */
 export interface SignInOptions<Request> {
   /**

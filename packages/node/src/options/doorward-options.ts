@@ -28,7 +28,7 @@ export interface Key {
   readonly clientSecret: string;
 }
 
-/** Checks and completes the options of a client. Missing options come from the environment. @throws ConfigError */
+/** Checks the options of a client. A missing `url`, `scope` or key comes from the environment. @throws ConfigError */
 export function doorwardOptions(given: DoorwardOptions, env: Readonly<Record<string, string | undefined>>) {
   const {
     url,

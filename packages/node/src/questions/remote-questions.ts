@@ -15,7 +15,7 @@ import type {
   Scope,
 } from '../contracts/types.ts';
 import { allowedSubjectsOf, decisionOf, decisionsOf, permissionsOf } from './answers.ts';
-import { HeldAnswers } from './held-answers.ts';
+import { PermissionListCache } from './permission-list-cache.ts';
 import type { PreparedQuestion } from './question.ts';
 import type { QuestionSubject } from './subject.ts';
 
@@ -41,7 +41,7 @@ const MOST_ON_PAGE = 100;
 /** Asks the service for decisions and permissions. */
 export class RemoteQuestions {
   readonly #settings: RemoteSettings;
-  readonly #held = new HeldAnswers();
+  readonly #held = new PermissionListCache();
 
   constructor(settings: RemoteSettings) {
     this.#settings = settings;
@@ -151,8 +151,8 @@ const defaultScope = (subject: QuestionSubject, scope: Scope | null): Scope | un
   scope ?? (subject.kind === 'token' ? (subject.principal?.scope ?? undefined) : undefined);
 
 /**
- * If the token that a question is about is refused, its bearer must sign in again: the client's own credential is not
- * at fault.
+ * The error when the service refuses the token in question: a `TokenError`, because the token's bearer must sign in
+ * again. The client's own credential is not at fault.
  */
 function ofToken(error: unknown, token: string): unknown {
   if (!(error instanceof ApiError) || error.code !== 'UNAUTHENTICATED') return error;

@@ -17,7 +17,7 @@ import { attachment, exportPersonalData, PersonalExport } from './personal-data/
 import { nodeOfUser } from '../people/user-node.ts';
 import { deleteSelf, DeletedMe } from './deletion.ts';
 import { addAccount, changeSelf } from './profile.ts';
-import { Me, readSelf, seenFrom } from './self.ts';
+import { Me, readSelf, visibleToSession } from './self.ts';
 import { Session, SessionKind, sessions } from '../schema/sign-in/session.ts';
 import { addMethod, prepareMethod, removeMethod } from './sign-in-methods.ts';
 
@@ -32,7 +32,7 @@ export const me = query({
     const caller = callerOf(ctx);
     const self = await readSelf(ctx.tx, caller.userId, ctx.services.config.operators);
     if (!self) throw fail('UNAUTHENTICATED');
-    const { user, isEnrolled: enabled, ...owned } = seenFrom(caller, self);
+    const { user, isEnrolled: enabled, ...owned } = visibleToSession(caller, self);
     return {
       // Metadata about a user belongs to the tenants that set it; they read it in their scopes.
       user: { ...user, metadata: {} },

@@ -106,7 +106,10 @@ type Self = NonNullable<Awaited<ReturnType<typeof readSelf>>>;
  * What a session shows about its user. An administrator of an organization's identity provider can sign in as any of
  * its members, so a session that is bound to the organization shows nothing outside of it.
  */
-export function seenFrom(caller: Principal, self: Self): Self & { readonly organizationId: string | null } {
+export function visibleToSession(
+  caller: Principal,
+  self: Self,
+): Self & { readonly organizationId: string | null } {
   if (!isBound(caller)) return { ...self, organizationId: null };
   const organizationId = caller.pinned?.id ?? null;
   const memberships = self.memberships.filter((membership) => membership.organizationId === organizationId);

@@ -9,7 +9,7 @@ import { Scope, type Tenant } from '../kernel/scope.ts';
 import { uuid } from '../kernel/input/values.ts';
 import { assertMaySkipConsent } from './settings/first-party.ts';
 import { scopesToSet } from './settings/scopes-to-set.ts';
-import { assertWaysToSignIn } from './settings/sign-in-ways.ts';
+import { assertSignInMethods } from './settings/app-sign-in-methods.ts';
 import { createAppSecret } from './access/app-secret.ts';
 import type { MembershipRun } from '../members/role-assignment.ts';
 import { endSessionsOfApps } from '../members/app-sessions.ts';
@@ -76,7 +76,7 @@ export const createProjectApp = mutation({
     const { db, input, services } = ctx;
     if (input.firstParty) assertMaySkipConsent(ctx);
     assertAppTexts(services.config, input);
-    assertWaysToSignIn(services, input);
+    assertSignInMethods(services, input);
     const scopes = input.scopes && (await scopesToSet(setterOf(ctx), input.scopes, []));
     const role = await signUpRoleToSet(ctx, input, { allowSignUp: false, signUpRoleId: null });
     if (input.allowedOrigins.length > 0) ctx.invalidate(appOriginsTopic);
@@ -151,7 +151,7 @@ export const updateProjectApp = mutation({
     if (input.firstParty && !before.firstParty) assertMaySkipConsent(ctx);
     const { enabledProviders = before.enabledProviders, identityProviders = before.identityProviders } =
       input;
-    assertWaysToSignIn(ctx.services, { enabledProviders, identityProviders }, before);
+    assertSignInMethods(ctx.services, { enabledProviders, identityProviders }, before);
     const { scopes, allowSignUp = before.allowSignUp, signUpRoleId = before.signUpRoleId } = input;
     const role = await signUpRoleToSet(ctx, { allowSignUp, signUpRoleId }, before);
     const patch = scopes

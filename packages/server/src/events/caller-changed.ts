@@ -12,7 +12,7 @@ export class CallerChanged extends Error {
 }
 
 /**
- * Call it after the last wait for a lock before the commit. @throws CallerChanged if the check of the caller is
+ * Call it before the commit, after the last lock has been obtained. @throws CallerChanged if the check of the caller is
  * outdated
  */
 export function assertSameCaller({ caller }: Pick<MutationOrigin, 'caller'>): void {

@@ -1,7 +1,7 @@
 import { checkAccess, createCallerCheck, assertRowPermitted } from './call/access.ts';
 import { applies } from './call/applies.ts';
 import { authenticatedPrincipal } from './call/authenticated.ts';
-import { follow, type Steps } from './call/follow.ts';
+import { runSteps, type Steps } from './call/run-steps.ts';
 import { mutate } from './call/mutation.ts';
 import { inTurn } from './call/turns.ts';
 import {
@@ -29,7 +29,7 @@ export type Invoke = (op: NamedOperation, raw: unknown, call: Call, transport?: 
  * The layers above the kernel implement the stages (`Stages`).
  */
 export function createInvoke(stages: Stages): Invoke {
-  return (op, raw, call, transport) => follow(stepsOf(stages, op, raw, call, transport));
+  return (op, raw, call, transport) => runSteps(stepsOf(stages, op, raw, call, transport));
 }
 
 function* stepsOf(

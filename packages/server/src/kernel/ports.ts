@@ -33,7 +33,7 @@ export interface Mailer {
 export interface DnsResolver {
   /**
    * Returns the texts of the TXT records with this name; empty if there is no such record. Rejects if no name server
-   * responded, so that it is unknown whether there is a record.
+   * gave a usable answer, so that it is unknown whether there is a record.
    */
   texts(name: string): Promise<readonly string[]>;
 }

@@ -123,7 +123,7 @@ export async function endUnboundSessions(
     readonly userId: Column;
   }) =>
     sql`${userId === undefined ? sql`true` : sql`${row.userId} = ${userId}::uuid`}
-      and (${row.organizationId} = ${organizationId}::uuid or ${isOfOwnProject(organizationId, row)})
+      and (${row.organizationId} = ${organizationId}::uuid or ${isInOwnProjectOfMember(organizationId, row)})
       and exists (select 1 from organization_connections c join organization_domains d on ${isDomainOf('c')}
         join authentication_methods m on m.user_id = ${row.userId} and ${isAddressInDomain}
         where c.tenant_id = ${organizationId}::uuid and ${isEnforced})`;
@@ -150,7 +150,7 @@ export async function endUnboundSessions(
  * SQL condition: the row is for no organization, in a project of this organization whose member the user is. A member
  * may have signed in there without an organization, for example before they joined.
  */
-const isOfOwnProject = (
+const isInOwnProjectOfMember = (
   organizationId: string,
   row: { readonly organizationId: Column; readonly appId: Column; readonly userId: Column },
 ): SQL =>

@@ -233,8 +233,8 @@ export async function leaveSlicesOf(
 }
 
 /**
- * Deletes the user's roles, metadata, tags and ProjectUser keys in these projects, and ends their sessions with apps of
- * projects to which they have no other access. Their tokens end immediately.
+ * Deletes the user's roles, metadata, tags and ProjectUser keys in these projects, and ends the user's sessions with
+ * apps of those projects to which the user has no other access. The tokens of these keys and sessions end immediately.
  */
 export async function removeProjectUser(
   ctx: Pick<MembershipRun, 'tx' | 'services' | 'record' | 'invalidate'>,

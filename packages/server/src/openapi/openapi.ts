@@ -6,7 +6,7 @@ import { exampleBody } from './examples.ts';
 import { errorExamples, failures, sharedFailures } from './failures.ts';
 import { headers } from './headers.ts';
 import { parametersOf } from './parameters.ts';
-import { RepeatedParts } from './repeated-parts.ts';
+import { SharedComponents } from './shared-components.ts';
 import { authzenServers, canonicalTenants, narrowedScopes, scopeRef } from './scopes.ts';
 import { nameOfSuccess, successes } from './successes.ts';
 import { describeWebhooks, webhookReceived, type SentEvent } from './webhooks.ts';
@@ -118,8 +118,8 @@ function nameOfParameter(parameter: object): string {
 function shareParts(entries: readonly Entry[]) {
   const allParameters = entries.flatMap(({ parameters = [] }) => parameters);
   const allResponses = entries.flatMap(({ responses }) => Object.values(responses));
-  const parameters = new RepeatedParts('parameters', allParameters, nameOfParameter);
-  const responses = new RepeatedParts('responses', allResponses, nameOfSuccess);
+  const parameters = new SharedComponents('parameters', allParameters, nameOfParameter);
+  const responses = new SharedComponents('responses', allResponses, nameOfSuccess);
   for (const entry of entries) {
     if (entry.parameters) entry.parameters = entry.parameters.map(parameters.refer);
     for (const [status, answer] of Object.entries(entry.responses))

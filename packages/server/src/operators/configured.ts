@@ -12,7 +12,7 @@ import { appointPrepared } from './prepared.ts';
  * Records the configured operators and appoints the prepared ones. The service calls it at the start and every minute.
  * Never rejects.
  */
-export async function keepOperators(
+export async function reconcileOperators(
   services: Pick<Services, 'config' | 'clock'>,
   pool: Executor,
   actAsSystem: ActAsSystem,

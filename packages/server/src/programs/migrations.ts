@@ -54,7 +54,7 @@ export async function migrateDatabase(config: Config): Promise<MigrationReport> 
   const database = await openWritable(config);
   try {
     const warnings = await prepareDatabase(database, migrationsFolder, async () => undefined);
-    // The list is not read again, because connections of the pool have a role that may not read it.
+    // Not read from the database again: connections of the pool have a role that may not read the applied migrations.
     return { migrations: stateOf(await journal(), () => true), unknown: 0, warnings };
   } finally {
     await database.close();

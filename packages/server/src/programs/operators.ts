@@ -18,8 +18,8 @@ import { readMigrations } from './migrations.ts';
 import { openWritable } from './open-writable.ts';
 
 /*
- * Operators by the command line, for people with access to the database of the service. They need no token. Each change
- * is recorded as the system's in the log of the installation, and reaches running processes immediately.
+ * Manages operators from the command line, for people with access to the service's database. They need no token. Each
+ * change is recorded as the system's in the log of the installation, and reaches running processes immediately.
  */
 
 /** What each of these programs needs. */

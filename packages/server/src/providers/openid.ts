@@ -54,7 +54,7 @@ export function openidProvider({ provider, callback, fetch, clock }: Options): I
     provider.claims.name,
     ...(provider.trustEmail === 'verified' ? [provider.claims.emailVerified] : []),
   ];
-  const faultless = <T>(step: string, work: () => Promise<T>) => withProviderFault(key, step, work);
+  const asProviderFault = <T>(step: string, work: () => Promise<T>) => withProviderFault(key, step, work);
   let loaded: { readonly client: oauth.Configuration; readonly until: number } | undefined;
   let loading: Promise<oauth.Configuration> | undefined;
   let failed: { readonly fault: unknown; readonly until: number } | undefined;
@@ -74,7 +74,7 @@ export function openidProvider({ provider, callback, fetch, clock }: Options): I
   }
 
   function load(): Promise<oauth.Configuration> {
-    const work = faultless('its metadata could not be read', discover);
+    const work = asProviderFault('its metadata could not be read', discover);
     work
       .then(
         (client) => {
@@ -180,7 +180,7 @@ export function openidProvider({ provider, callback, fetch, clock }: Options): I
         const sent = answer[name];
         if (sent !== undefined) url.searchParams.set(name, sent);
       }
-      const tokens = await faultless('the code was not exchanged', () =>
+      const tokens = await asProviderFault('the code was not exchanged', () =>
         oauth.authorizationCodeGrant(client, url, {
           pkceCodeVerifier: verifier,
           expectedState: state,
@@ -188,7 +188,7 @@ export function openidProvider({ provider, callback, fetch, clock }: Options): I
           idTokenExpected: true,
         }),
       );
-      return identityOf(await faultless('the user could not be read', () => claimsOf(client, tokens)));
+      return identityOf(await asProviderFault('the user could not be read', () => claimsOf(client, tokens)));
     },
   };
 }

@@ -7,7 +7,7 @@ import { suggestion } from '../../nearest.ts';
 import type { PolicyFile } from '../policy-file.ts';
 
 const MAX_DETAILS = 20;
-/** A file with no other members contains only tests for a service, and isn't a policy document. */
+/** A file with only these members isn't a policy document: it contains just tests, to run against a service. */
 const casesAlone = ['$schema', 'scope', 'tests'];
 
 /**

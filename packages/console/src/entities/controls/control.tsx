@@ -175,7 +175,7 @@ function JsonText({
   const [text, setText] = useState(() =>
     value === null || value === undefined
       ? ''
-      : // A string is invalid JSON, for example in a form that the service refused.
+      : // A string here is text that wasn't valid JSON, for example in a form that the service refused.
         typeof value === 'string'
         ? value
         : JSON.stringify(value, null, 2),

@@ -9,8 +9,9 @@ import type { Impact, Row } from '../declarations/entity.ts';
 import type { FormField, Values } from '../declarations/form-field.ts';
 
 /**
- * The form of an existing row. A change of harmless fields only is shown immediately. If the service refuses it, the
- * row is restored and the form opens again with the values and the error. It stays mounted while it is closed.
+ * The form of an existing row. If only harmless fields changed, the new values are shown immediately. If the service
+ * refuses them, the row is restored and the form opens again with the values and the error. This component must stay
+ * mounted while the form is closed, because that request may still be running.
  */
 export function RowForm({
   noun,
@@ -62,7 +63,7 @@ export function RowForm({
       submitLabel={c.save}
       fields={fields}
       save={save}
-      // If the form could open before the row was read again, it would start with old values and save them.
+      // Keeps the form open until the row has been read again; reopened sooner, it would save old values.
       row={{ noun, id: row.id }}
       preview={preview}
       proposal={proposal}

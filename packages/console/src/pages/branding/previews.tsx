@@ -129,7 +129,7 @@ export function InvitationPreview({ name, colour, logoUrl }: Brand) {
   );
 }
 
-/** Previews the organization in the list where users choose an organization to sign in for. It shows no color. */
+/** Previews the organization in the list where users choose one to sign in to. That list shows no brand color. */
 export function ChoicePreview({ name, logoUrl }: Omit<Brand, 'colour'>) {
   const t = useTexts(brandingTexts);
   return (

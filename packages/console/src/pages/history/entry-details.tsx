@@ -83,7 +83,7 @@ function Changes({ changes }: { readonly changes: Readonly<Record<string, unknow
   );
 }
 
-/** Formats a value: texts unchanged, everything else as JSON. */
+/** Formats a value: a missing one as a dash, text unchanged, everything else as JSON. */
 const textOf = (value: unknown): string =>
   value === undefined || value === null
     ? '–'

@@ -38,11 +38,13 @@ export function SignIn({
   const [notice, setNotice] = useState<string | null>(null);
   const act = useMutation({
     mutationFn: async () => {
+      // Prepared first, because the sign-in replaces the tokens that are needed to end the former session.
       const endFormer = prepareSessionEnd();
       const result = await withSessionLock(() => acts[mode](publicClient().api, { email, password, name }));
       if (result === 'signedIn') void endFormer?.();
       return result;
     },
+    // A 401 here means a wrong password, not that the session has ended.
     meta: { isProof: true },
     onSuccess: (result) => {
       if (result === 'signedIn') onDone?.();

@@ -54,7 +54,7 @@ export interface CachedApiKey {
   readonly secrets: readonly { readonly id: string; readonly hash: Buffer; readonly ends: boolean }[];
   /** The key that signs the issuer's tokens. */
   readonly kid: string;
-  /** Until when the last use of the key need not be recorded again, on the clock of `performance`. */
+  /** Until this time (`performance.now()`), further uses of the key need not be recorded. */
   useNotedUntil: number;
 }
 

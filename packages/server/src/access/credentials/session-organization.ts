@@ -5,7 +5,7 @@
 
 import { sql } from 'drizzle-orm';
 
-/** Joins the customer's grant of the project as `pg`: an active one first, then the newest. The owner has none. */
+/** Joins the customer's grant of the project as `pg`: the active one, or else the newest. The owner has no grant. */
 export const grantOfSession = sql.raw(`left join lateral (select g.* from project_grants g
   where g.tenant_id = n.id and g.organization_id = s.organization_id and s.organization_id <> o.id
   order by g.status = 'active' desc, g.created_at desc limit 1) pg on true`);

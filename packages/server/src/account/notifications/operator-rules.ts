@@ -10,12 +10,12 @@ import { organizationMembers } from '../../schema/rights/membership.ts';
 import { activeOperators } from '../../people/operators.ts';
 import { idIn, type DraftResult, type RuleInput } from './notification-draft.ts';
 
-/** Notifies every operator of a new one, so that none is added in secret. */
+/** Notifies every operator of one whom an operator or the command line added. */
 export async function onOperatorAdded({ tx, event, operators }: RuleInput): DraftResult {
   const id = idIn(event, 'id');
   const [person] = await tx.select({ name: users.name }).from(users).where(eq(users.id, id));
   const { reason } = event.body.data as { reason?: string | null };
-  // Without a reason, as for the first user of a development installation, no operator is notified.
+  // Only those have a reason. The first user of a development installation and the users in OPERATORS have none.
   if (!person || typeof reason !== 'string') return undefined;
   return {
     type: 'operator_action',

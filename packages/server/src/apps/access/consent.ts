@@ -46,7 +46,11 @@ export async function hasConsented(
 }
 
 /** Whether the user has consented to anything that this app requested. */
-export async function knowsUser(db: Executor, app: Pick<LiveApp, 'id'>, userId: string): Promise<boolean> {
+export async function hasAnyConsent(
+  db: Executor,
+  app: Pick<LiveApp, 'id'>,
+  userId: string,
+): Promise<boolean> {
   const rows = await db.select({ id: appGrants.id }).from(appGrants).where(isGrant(app, userId));
   return rows.length > 0;
 }

@@ -9,16 +9,16 @@ import type { LiveApp } from './app.ts';
  * service then acts as the app, without a row: it offers all sign-in methods that are configured, and admits every
  * user.
  */
-export const SERVICE_ID = '00000000-0000-0000-0000-000000000000';
+export const SERVICE_APP_ID = '00000000-0000-0000-0000-000000000000';
 
-export const isServiceItself = ({ id }: Pick<LiveApp, 'id'>): boolean => id === SERVICE_ID;
+export const isServiceItself = ({ id }: Pick<LiveApp, 'id'>): boolean => id === SERVICE_APP_ID;
 
 /** Returns the request of a sign-in that ends at `page`, an address of this service or of one of its frontends. */
 export const serviceRequest = (
   page: string,
   toService: NonNullable<AppRequest['toService']>,
 ): AppRequest => ({
-  appId: SERVICE_ID,
+  appId: SERVICE_APP_ID,
   redirectUri: page,
   challenge: '',
   state: null,
@@ -41,9 +41,9 @@ export const serviceAsApp = ({
   takesConnections,
 }: NonNullable<AppRequest['toService']>): LiveApp => ({
   ...unset,
-  id: SERVICE_ID,
+  id: SERVICE_APP_ID,
   tenantId: SYSTEM_NODE,
-  clientId: SERVICE_ID,
+  clientId: SERVICE_APP_ID,
   name: 'Doorward',
   texts: [],
   redirectUris: [],
@@ -54,8 +54,8 @@ export const serviceAsApp = ({
   allowedOrigins: [],
   allowSignUp: allowsSignUp,
   // Sign-up needs an app with a role. No user gets this one.
-  signUpRoleId: SERVICE_ID,
-  signUpRoleTenantId: SERVICE_ID,
+  signUpRoleId: SERVICE_APP_ID,
+  signUpRoleTenantId: SERVICE_APP_ID,
   confidential: true,
   firstParty: true,
   accessTokenProfile: 'doorward',

@@ -6,7 +6,7 @@ import type { CallerCheck, ScopeAndRights } from '../stages.ts';
 import { canonicalTenant } from '../scope.ts';
 import { applies } from './applies.ts';
 import { authenticatedPrincipal } from './authenticated.ts';
-import { follow, type Steps } from './follow.ts';
+import { runSteps, type Steps } from './run-steps.ts';
 import { hasTarget, loadTarget, type CallState } from './state.ts';
 
 /**
@@ -73,7 +73,7 @@ export function createCallerCheck(state: CallState): CallerCheck {
     async checkAgain() {
       hasChanged = stages.guard.watch(true);
       state.principal = authenticatedPrincipal(op, await call.authenticate());
-      await follow(checkAccess(state));
+      await runSteps(checkAccess(state));
       if (!state.isDecided && hasTarget(state)) await stages.read(state.scope, (tx) => loadTarget(state, tx));
       assertRowPermitted(state);
     },

@@ -27,7 +27,7 @@ export interface SubjectStatus {
 export interface CallerRights {
   readonly grants: Grants;
   readonly subject: SubjectStatus;
-  /** The role of the API key that calls in a project, which is the default role of keys that it creates. */
+  /** If the caller is an API key of a project: the key's role, which keys that it creates get by default. */
   readonly keyRoleId: string | null;
   /** In the projectUser scope of another user: the caller's rights in the project. */
   readonly projectGrants?: Grants;

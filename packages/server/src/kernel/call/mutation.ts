@@ -5,7 +5,7 @@ import type { Executor } from '../scoped-db.ts';
 import type { CallerCheck, MutationNotes, MutationOrigin, RunOnce, Stages } from '../stages.ts';
 import { assertRowPermitted } from './access.ts';
 import { applies } from './applies.ts';
-import type { Steps } from './follow.ts';
+import type { Steps } from './run-steps.ts';
 import { contextOf, hasTarget, loadTarget, projected, targetIdOf, type CallState } from './state.ts';
 
 /** The last stages of a mutation: target → condition → dry run, or transaction{ run → audit entry + events } → answer. */

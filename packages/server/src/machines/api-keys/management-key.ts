@@ -22,7 +22,7 @@ export const isManagementScope = ({ tenant }: ScopeInput): boolean => {
 };
 
 /** Whether a session is needed to rotate a key: a key may rotate no management key but itself. */
-export const isForeignToKey = (
+export const needsSessionToRotate = (
   { scope, id }: { readonly scope: ScopeInput; readonly id: string },
   { credentialId }: Principal,
 ): boolean => isManagementScope(scope) && id !== credentialId;

@@ -13,7 +13,7 @@ import { newApiKeySecret } from '../../crypto/tokens/secrets.ts';
 import { ApiKey, ApiKeyStatus, statusSql } from '../../schema/machines/api-key.ts';
 import { networksAfterRotation, networksForNewKey } from './networks.ts';
 import { assertExpiry, assertCanRotate, roleForNewKey } from './new-key.ts';
-import { isForeignToKey, isManagementScope } from './management-key.ts';
+import { needsSessionToRotate, isManagementScope } from './management-key.ts';
 import {
   assertWithinSliceLimit,
   auditMetadata,
@@ -147,7 +147,7 @@ export const rotateApiKey = mutation({
   summary: 'Rotate the secret of an active API key; the old secret still works for a while',
   description:
     'The id, the clientId and tokens already issued stay valid. A second rotation ends the oldest secret at once. After a rotation by a key with allowedCidrs, the rotated key works from no other networks.',
-  sessionOnly: isForeignToKey,
+  sessionOnly: needsSessionToRotate,
   tenants,
   input: {
     scope: Scope,

@@ -6,6 +6,11 @@ import { projects } from '../../schema/tenants/project.ts';
 import type { ResolvedScope, ScopeRef } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 
+/*
+ * Finds the keys that act with the rights of a user who did not create them. Their creators may have kept the secrets, so
+ * `excess-keys.ts` revokes such a key when a change gives its user more rights than its creator has.
+ */
+
 type RightsScope = Pick<
   ResolvedScope,
   'tenant' | 'id' | 'accountId' | 'organizationId' | 'projectId' | 'level'
@@ -75,8 +80,8 @@ type OwnerKind = 'account' | 'organization';
 type Node = { readonly id: string; readonly kind: OwnerKind | 'project' };
 
 /**
- * Keys of the service users of the node and of the nodes above it, because the change may be the one through which they
- * join. A slice of a granted project is below the customer's organization. A change in the project counts as a change
+ * Keys of the service users of the node and of the nodes above it (`home`), even of those without a role at the node,
+ * because the change may give them their first one. A slice of a granted project is below the customer's organization. A change in the project counts as a change
  * in those of its slices in which the service user has a role.
  */
 async function keysOfServiceUsers(tx: Executor, nodeId: string): Promise<KeyOfAnother[]> {

@@ -11,7 +11,7 @@ import { email } from '../../kernel/input/values.ts';
 const isUuid = (text: string): boolean => z.uuid().safeParse(text).success;
 
 /** The condition that each word of a text is the beginning of a word in the name; false for a text without words. */
-function wordsIn(name: PgColumn, text: string): SQL {
+function matchesWords(name: PgColumn, text: string): SQL {
   const words = text.normalize('NFC').match(/[\p{L}\p{N}]+/gu) ?? [];
   if (words.length === 0) return sql`false`;
   const query = words.map((word) => `${word}:*`).join(' & ');
@@ -35,7 +35,7 @@ export const tenantsBy = (
 ): SQL =>
   isUuid(text)
     ? eq(id, text.toLowerCase())
-    : sql`(${slug} = ${text.toLowerCase()} or ${wordsIn(name, text)})`;
+    : sql`(${slug} = ${text.toLowerCase()} or ${matchesWords(name, text)})`;
 
 /** The condition for users by id, by a whole address, by `@domain`, or by the words of their name. */
 export function usersBy(
@@ -54,7 +54,7 @@ export function usersBy(
         select m.user_id from authentication_methods m where m.label = ${data}))`;
     }
     case 'name':
-      return and(wordsIn(name, text));
+      return and(matchesWords(name, text));
   }
 }
 

@@ -95,7 +95,7 @@ export function problemOf({ problems, entered }: View, form: string, path: strin
   return texts.length > 0 ? texts.join(' ') : undefined;
 }
 
-/** The page of a section, with links to all others. */
+/** The page of a section, with links to all sections. */
 export function accountDocument(options: {
   readonly language: Language;
   readonly caller: AccountCaller;

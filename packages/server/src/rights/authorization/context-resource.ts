@@ -7,7 +7,7 @@ import { refusal } from '../../kernel/input/values.ts';
 export const MAX_CONTEXT_LENGTH = 64 * 1024;
 const MAX_DEPTH = 10;
 
-/** `context.resource`: any JSON object within 64 KB and depth 10 (authorization §7.1). */
+/** `context.resource`: a JSON object of at most 64 K characters and 10 levels, without inexact numbers (§7.1). */
 export const contextResource = z.record(z.string(), z.unknown()).check((payload) => {
   for (const { code, path } of faultsOfAttributes(payload.value))
     payload.issues.push(refusal(code, payload.value, path));

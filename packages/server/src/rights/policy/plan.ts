@@ -14,7 +14,7 @@ import { compare, type Comparison } from './document/match.ts';
 import { appObstacles } from './kinds/app-rights.ts';
 import { assertAppsConsistent } from './kinds/apps.ts';
 import { lastVersion } from './policy-versions.ts';
-import { blockedBy, locksItselfOut, memoized } from './rights.ts';
+import { deniedChanges, locksItselfOut, memoized } from './rights.ts';
 import type { Examination } from './examination.ts';
 import { loadState } from './document/state.ts';
 
@@ -106,7 +106,7 @@ export async function planOf(ctx: PlanContext, proposal: Proposal): Promise<Plan
     number: last?.number ?? null,
     documentDiffers: withoutRows(document) !== withoutRows(last?.document ?? { mode: 'warn', tests: [] }),
     blocked: [
-      ...blockedBy(comparison, scope, rights, call.work),
+      ...deniedChanges(comparison, scope, rights, call.work),
       ...appObstacles(ctx, comparison),
       ...deletionsRefused(comparison, proposal),
       ...(await inUse(ctx, comparison)),

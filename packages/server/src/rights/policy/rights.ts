@@ -38,7 +38,7 @@ const actionOf: Readonly<Record<Change['action'], string>> = {
  * Why a document could not be applied: a change needs the permission of its own operation, and callers give and take
  * only rights that they hold (authorization §5). What counts is what the caller holds before the document is applied.
  */
-export function blockedBy(
+export function deniedChanges(
   { changes, all: { before, after }, rowOf }: Comparison,
   scope: ResolvedScope,
   { grants, projectGrants }: CallerRights,
@@ -84,7 +84,7 @@ function missingOfRows(
   missingOf: (wanted: WantedPermission) => string | undefined,
 ): (kind: DocumentKind, label: string) => ReadonlySet<string> {
   const ofPermission = memoized((name: string) =>
-    wantedOf(document, [name]).flatMap((item) => missingOf(item) ?? []),
+    permissionsNamed(document, [name]).flatMap((item) => missingOf(item) ?? []),
   );
   const ofAll = (names: readonly string[], ask: (name: string) => Iterable<string>): ReadonlySet<string> => {
     const all = new Set<string>();
@@ -117,11 +117,11 @@ export function memoized<K, V extends object | string>(make: (key: K) => V): (ke
 /** The rights that a row gives to its holders. Resources that are switched off count: they can be switched on again. */
 export function rightsOf(document: PolicyDocument, kind: DocumentKind, label: string): WantedPermission[] {
   if (!(label in document[kind])) return [];
-  return wantedOf(document, [...new Set(namesOf(document, kind, label))]);
+  return permissionsNamed(document, [...new Set(namesOf(document, kind, label))]);
 }
 
 /** Permissions by their keys in the document, or the names of built-in permissions. */
-export const wantedOf = (document: PolicyDocument, names: readonly string[]): WantedPermission[] =>
+export const permissionsNamed = (document: PolicyDocument, names: readonly string[]): WantedPermission[] =>
   names.map((name) => {
     const own = document.permissions[name];
     const { resource, action } = own ?? targetOf(name);

@@ -2,8 +2,8 @@ import { index, pgTable, text as textColumn } from 'drizzle-orm/pg-core';
 import { time } from '../columns.ts';
 
 /**
- * The outcome of the latest step of a flow, kept for half a minute for a browser that sends the step again. Each flow
- * has one row: a browser that repeats an earlier step is redirected to the current page.
+ * The outcome of the latest step of a flow, kept for half a minute for a browser that sends the step again. A flow has
+ * only one row, so a browser that repeats an earlier step finds none, and is redirected to the current page.
  */
 export const stepOutcomes = pgTable(
   'step_outcomes',

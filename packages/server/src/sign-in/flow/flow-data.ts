@@ -84,7 +84,7 @@ export type CodePurpose =
 /** The newest mail that was requested, with a code and a link that prove the address. */
 export interface MailedCode {
   readonly address: string;
-  /** Null if nothing was mailed, so that no code matches; otherwise guessing would need no mail. */
+  /** Null if nothing was mailed: no code matches then, so a code that was never mailed cannot be guessed. */
   readonly code: string | null;
   readonly purpose: CodePurpose;
   /** Hash of the token in the link; absent if nothing was mailed. */

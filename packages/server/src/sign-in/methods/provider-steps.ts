@@ -33,7 +33,7 @@ export async function toProvider(ctx: Run, key: string, isReached = true): Promi
   ctx.unchanged();
   const flow = await lockFirstStep(ctx);
   if (!isOffered(services, await appOf(tx, flow.asked), key)) throw notOffered();
-  // A new verifier, because what one provider learns from its URL must not match the response of another.
+  // Each attempt has its own verifier, so what one provider has seen of it cannot be used in the response of another.
   const verifier = newVerifier();
   const step = { name: 'signIn', ...keyInFlow(key) } as const;
   const shown = isReached ? step : { ...step, notice: 'providerFailed' as const };

@@ -1,6 +1,6 @@
 import { DoorwardError } from '../../errors.ts';
 import type { RateClass } from '../../kernel/operation.ts';
-import { SERVICE_ID } from '../../apps/access/service-itself.ts';
+import { SERVICE_APP_ID } from '../../apps/access/service-itself.ts';
 import type { Services } from '../../services.ts';
 
 /**
@@ -36,7 +36,7 @@ export const consumeStrangerMailQuota = async (
   { appId, network }: { readonly appId: string; readonly network: string },
 ): Promise<boolean> =>
   (await tryConsume(services, 'auth', `mailToStranger ${network}`)) &&
-  (appId === SERVICE_ID || (await tryConsume(services, 'general', `mailToStranger ${appId}`, WEIGHT)));
+  (appId === SERVICE_APP_ID || (await tryConsume(services, 'general', `mailToStranger ${appId}`, WEIGHT)));
 
 /** Takes the points from the bucket; returns false if too few are left. */
 export async function tryConsume(

@@ -1,4 +1,4 @@
-import { consentFor, hasConsented, knowsUser } from '../../apps/access/consent.ts';
+import { consentFor, hasConsented, hasAnyConsent } from '../../apps/access/consent.ts';
 import type { LiveApp } from '../../apps/access/app.ts';
 import { ceilingOf, scopesNotHeld } from '../../apps/access/scopes.ts';
 import { finishSignIn } from './authorization-code.ts';
@@ -89,7 +89,7 @@ export const mayLearnUser = async (
   app: LiveApp,
   asked: AppRequest,
   userId: string,
-): Promise<boolean> => !isOnDevice(app, asked) && (app.firstParty || (await knowsUser(db, app, userId)));
+): Promise<boolean> => !isOnDevice(app, asked) && (app.firstParty || (await hasAnyConsent(db, app, userId)));
 
 interface Identified {
   readonly user: IdentifiedPerson;

@@ -79,8 +79,8 @@ export const commonPart = ({ asked, verifier }: Pick<ProjectFlow, 'asked' | 'ver
 });
 
 /**
- * Continues after the identity is proved: with the second factor or the consent page, or back to the app if access is
- * denied.
+ * Continues after the identity is proved. Returns where the browser goes: to a further step, back to the first page if
+ * another method is needed, or back to the app.
  */
 export async function continueWithProof(
   ctx: Run,

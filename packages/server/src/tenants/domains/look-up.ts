@@ -1,6 +1,6 @@
 import type { DnsResolver } from '../../kernel/ports.ts';
 
-/** Result of a lookup; `unknown` means that no name server responded. */
+/** Result of a lookup; `unknown` means that no name server gave a usable answer. */
 export type RecordState = 'present' | 'absent' | 'unknown';
 
 /** Whether the record of a domain is published. Never rejects. */

@@ -15,8 +15,8 @@ import {
   ProjectGrantStatus,
   projectGrantTokens,
 } from '../../schema/tenants/project-grant.ts';
-import { isToken } from './offer.ts';
-import { assertCanHold, openSlice, placeOf, readGrant } from './store.ts';
+import { hasTokenHash } from './offer.ts';
+import { assertCanReceiveGrant, openSlice, placeOf, readGrant } from './store.ts';
 
 const named = z.object({ name: z.string().describe('Its name.') });
 
@@ -53,7 +53,7 @@ async function findByToken(db: Executor, services: Pick<Services, 'clock'>, toke
     })
     .from(projectGrantTokens)
     .innerJoin(projectGrants, eq(projectGrants.id, projectGrantTokens.grantId))
-    .where(and(isToken(token), isNull(projectGrants.deletedAt)));
+    .where(and(hasTokenHash(token), isNull(projectGrants.deletedAt)));
   return row;
 }
 
@@ -106,7 +106,7 @@ export const answerOffer = (
     const place = await placeOf(tx, offer.projectId);
     const now = services.clock.now();
     if (answer === 'active') {
-      await assertCanHold(tx, organizationId, place, 'token');
+      await assertCanReceiveGrant(tx, organizationId, place, 'token');
       await openSlice(tx, offer.id, offer.projectId);
     }
     const accepted = { acceptedBy: callerOf(ctx).userId, acceptedAt: now, organizationId };

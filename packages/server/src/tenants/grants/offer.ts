@@ -42,4 +42,4 @@ export async function sendOffer(ctx: Run, grant: GrantRow, to: string): Promise<
   flushMails(ctx);
 }
 
-export const isToken = (token: string) => eq(projectGrantTokens.hash, hashOneTimeToken(token));
+export const hasTokenHash = (token: string) => eq(projectGrantTokens.hash, hashOneTimeToken(token));

@@ -7,7 +7,7 @@ import { type ProjectGrantStatus, projectGrants } from '../../schema/tenants/pro
 import type { GrantedProject, GrantedRole } from '../../schema/tenants/organization-grant.ts';
 
 /** The condition for grants with this status; by default, for all grants that the organization has accepted. */
-export const ofOrganization = (status?: z.output<typeof ProjectGrantStatus>) =>
+export const withGrantStatus = (status?: z.output<typeof ProjectGrantStatus>) =>
   status === undefined
     ? inArray(projectGrants.status, ['active', 'suspended', 'revoked'])
     : eq(projectGrants.status, status);
@@ -16,7 +16,7 @@ export const ofOrganization = (status?: z.output<typeof ProjectGrantStatus>) =>
  * Adds what a customer may know of project, owner, roles and users. Call it only with grants of the caller's
  * organization.
  */
-export const withProjects = <R extends { readonly id: string }>(tx: Executor, grants: readonly R[]) =>
+export const withGrantDetails = <R extends { readonly id: string }>(tx: Executor, grants: readonly R[]) =>
   withoutRls(tx, async () => {
     const rows = await rowsOf<{
       id: string;

@@ -12,7 +12,7 @@ import { Scope, type Tenant } from '../../kernel/scope.ts';
 import type { Executor, ScopedDb } from '../../kernel/scoped-db.ts';
 import { answerOffer } from './by-token.ts';
 import { projectGrants, ProjectGrantStatus } from '../../schema/tenants/project-grant.ts';
-import { ofOrganization, withProjects } from './organization-grant.ts';
+import { withGrantStatus, withGrantDetails } from './organization-grant.ts';
 import { OrganizationGrant } from '../../schema/tenants/organization-grant.ts';
 import { closeSlice, placeOf, readGrant } from './store.ts';
 
@@ -27,7 +27,7 @@ const token = z
   });
 
 async function readOwn({ db, tx }: { readonly db: ScopedDb; readonly tx: Executor }, id: string) {
-  const [grant] = await withProjects(tx, [await db.get(OrganizationGrant, id)]);
+  const [grant] = await withGrantDetails(tx, [await db.get(OrganizationGrant, id)]);
   if (!grant) throw fail('NOT_FOUND');
   return grant;
 }
@@ -44,8 +44,8 @@ export const organizationGrants = query({
   },
   output: pageOf(OrganizationGrant),
   run: async ({ db, tx, input }) => {
-    const page = await db.page(OrganizationGrant, input, [ofOrganization(input.status)]);
-    return { ...page, items: await withProjects(tx, page.items) };
+    const page = await db.page(OrganizationGrant, input, [withGrantStatus(input.status)]);
+    return { ...page, items: await withGrantDetails(tx, page.items) };
   },
 });
 

@@ -109,7 +109,7 @@ export async function placeOf(tx: Executor, projectId: string): Promise<Place> {
  * grants of the project to the same organization. Call it without row-level security.
  * @throws CONFLICT
  */
-export async function assertCanHold(
+export async function assertCanReceiveGrant(
   tx: Executor,
   organizationId: string,
   { project, ownerId }: Pick<Place, 'project' | 'ownerId'>,

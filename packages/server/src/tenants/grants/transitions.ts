@@ -27,7 +27,7 @@ import { assertWithinLimits } from './limits.ts';
 import { newOfferEnd, sendOffer } from './offer.ts';
 import { removeRoles } from './removed-roles.ts';
 import {
-  assertCanHold,
+  assertCanReceiveGrant,
   closeSlice,
   lockGrant,
   openSlice,
@@ -96,7 +96,7 @@ export async function create(ctx: GrantingRun, input: NewGrant): Promise<GrantRo
   await assertWithinLimits(ctx);
   if (organizationId !== undefined) {
     await withoutRls(tx, async () => {
-      await assertCanHold(tx, organizationId, await placeOf(tx, scope.nodeId), 'organizationId');
+      await assertCanReceiveGrant(tx, organizationId, await placeOf(tx, scope.nodeId), 'organizationId');
       await openSlice(tx, id, scope.nodeId);
     });
     await tx

@@ -193,7 +193,7 @@ export async function accept(
   ctx.record({
     node: { id: scope.nodeId, scope: { tenant: 'organization', id: scope.nodeId } },
     event: 'invitation.accepted',
-    data: projectInvitation(accepted) as InvitationRow,
+    data: toInvitation(accepted) as InvitationRow,
     changes: { status: { from: 'pending', to: 'accepted' } },
     target: { type: 'OrganizationInvitation', id },
   });
@@ -220,7 +220,7 @@ export async function accept(
   };
 }
 
-const projectInvitation = projector(Invitation.schema);
+const toInvitation = projector(Invitation.schema);
 
 /**
  * Locks the caller, because every code path locks users before invitations.

@@ -1,8 +1,5 @@
-/**
- * How far a reader of the feed has read: for each tenant node with events, the sequence of the last event they read.
- * Sequences have no gaps and become visible in order, so the set of events up to a position never changes.
- *
- * A node is identified by the last 48 bits of its id, which are random: that keeps a position over many projects
+/*
+ * Only the last 48 bits of a node's id, which are random, identify it, so that a position over many projects stays
  * short. If two projects of an organization ever had the same 48 bits, events would be repeated, never omitted.
  */
 export type FeedPosition = ReadonlyMap<string, number>;

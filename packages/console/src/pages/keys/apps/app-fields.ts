@@ -88,7 +88,7 @@ export const appFields = (t: AppTexts, app: ProjectApp | null, c: Common): reado
     isShown: ({ allowSignUp }) => allowSignUp === true,
     initial: app?.signUpRoleId ?? null,
   },
-  // A registered app can never skip consent.
+  // An app that registered itself can never skip consent.
   ...(app?.registered
     ? []
     : [

@@ -11,7 +11,7 @@ import type { CallerRights } from '../../../kernel/call/caller-rights.ts';
 import type { ResolvedScope } from '../../../kernel/scope.ts';
 import type { Comparison } from '../document/match.ts';
 import type { Obstacle } from '../plan.ts';
-import { MAX_MISSING, rightsOf, wantedOf } from '../rights.ts';
+import { MAX_MISSING, rightsOf, permissionsNamed } from '../rights.ts';
 
 interface RightsContext {
   readonly scope: ResolvedScope;
@@ -59,6 +59,6 @@ function delegatedBy(
   const names = builtIns.groups
     .filter(({ id }) => builtIn?.groupIds.includes(id))
     .flatMap(({ name }) => permissionNamesOf(document, name));
-  const ofRole = builtIn ? wantedOf(document, names) : rightsOf(document, 'roles', signUpRole);
+  const ofRole = builtIn ? permissionsNamed(document, names) : rightsOf(document, 'roles', signUpRole);
   return [...scopes, ...ofRole.filter((permission) => hasEffect(permission, scope))];
 }

@@ -6,7 +6,7 @@ import { recordset } from '../../../db/statements/recordset.ts';
 import { isAnyOf } from '../../../db/statements/rows.ts';
 import { appsTopic } from '../../../apps/access/app.ts';
 import { createAppSecret } from '../../../apps/access/app-secret.ts';
-import { faultsOfWays } from '../../../apps/settings/sign-in-ways.ts';
+import { signInMethodFaults } from '../../../apps/settings/app-sign-in-methods.ts';
 import { removeLogos } from '../../../apps/branding/logo.ts';
 import { endSessionsOfApps } from '../../../members/app-sessions.ts';
 import { fail, type Detail } from '../../../errors.ts';
@@ -39,7 +39,7 @@ export function assertAppsConsistent(
   for (const [key, app] of Object.entries(document.apps)) {
     const path = `policy.apps.${key}`;
     const former = (before.apps as Keyed<(typeof document.apps)[string] | undefined>)[key];
-    const ways = faultsOfWays(services, app, former);
+    const ways = signInMethodFaults(services, app, former);
     for (const fault of ways?.details ?? []) {
       details.push({ ...fault, path: `${path}.${fault.path}` });
       hints.push({ path: `${path}.${fault.path}`, hint: ways?.fix ?? '' });
@@ -57,8 +57,8 @@ export function assertAppsConsistent(
 }
 
 /**
- * The permissions that an app may be given: those of the document by resource and action, and built-in ones of
- * projects.
+ * The permissions that an app may be given, as `resource:action`: those of the document, and the built-in ones that
+ * have effect in a project.
  */
 const scopesOf = ({ permissions }: PolicyDocument, { builtIns }: AppServices): string[] => [
   ...new Set([

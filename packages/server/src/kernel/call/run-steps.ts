@@ -2,13 +2,16 @@
 export type Steps<T = unknown> = Generator<unknown, T, unknown>;
 
 /** Runs the steps synchronously until a yielded value is a promise. Returns a promise only in that case. */
-export function follow<T>(steps: Steps<T>, step: IteratorResult<unknown, T> = steps.next()): T | Promise<T> {
+export function runSteps<T>(
+  steps: Steps<T>,
+  step: IteratorResult<unknown, T> = steps.next(),
+): T | Promise<T> {
   while (!step.done) {
     const { value } = step;
     if (value instanceof Promise) {
       return value.then(
-        (settled: unknown) => follow(steps, steps.next(settled)),
-        (error: unknown) => follow(steps, steps.throw(error)),
+        (settled: unknown) => runSteps(steps, steps.next(settled)),
+        (error: unknown) => runSteps(steps, steps.throw(error)),
       );
     }
     step = steps.next(value);

@@ -12,7 +12,7 @@ interface Ways {
  * must exist: a typing error would otherwise only show as a missing button. A provider that the app has already may
  * stay, even if the operator has removed it.
  */
-export function faultsOfWays(
+export function signInMethodFaults(
   { identityProviders }: Pick<Services, 'identityProviders'>,
   ways: Ways,
   before?: Ways,
@@ -32,11 +32,11 @@ export function faultsOfWays(
 }
 
 /** @throws VALIDATION_ERROR */
-export function assertWaysToSignIn(
+export function assertSignInMethods(
   services: Pick<Services, 'identityProviders'>,
   ways: Ways,
   before?: Ways,
 ): void {
-  const faults = faultsOfWays(services, ways, before);
+  const faults = signInMethodFaults(services, ways, before);
   if (faults) throw fail('VALIDATION_ERROR', faults);
 }

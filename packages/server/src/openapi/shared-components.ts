@@ -2,7 +2,7 @@
  * Moves parts that occur more than once to `components`. If parts of one name differ, the most frequent one is moved
  * and the others stay inline.
  */
-export class RepeatedParts {
+export class SharedComponents {
   readonly #section: string;
   readonly #shared = new Map<string, { readonly key: string; readonly count: number }>();
   readonly #nameOf: (part: object) => string | undefined;

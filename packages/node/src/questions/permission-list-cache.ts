@@ -7,7 +7,7 @@ const MOST_LISTS = 1000;
  * Caches lists of permissions by token and scope, so that the service need not send an unchanged list again. Drops the
  * least recently used list first.
  */
-export class HeldAnswers {
+export class PermissionListCache {
   readonly #lists = new Map<string, HeldPermissions>();
   #pairs = 0;
 
