@@ -312,6 +312,7 @@ describe('data', () => {
     const { person, browser } = await signedIn();
     const wrong = await browser.send('/account/data', { form: 'delete', typed: 'yes' });
     expect(wrong.body).toContain('id="typed-problem"');
+    expect(wrong.body).toContain('value="yes"');
     const gone = await browser.send('/account/data', { form: 'delete', typed: person.email.toUpperCase() });
     expect(gone.headers.location).toBe('/hosted/signed-out');
     expect((await browser.page('/account')).statusCode).toBe(303);

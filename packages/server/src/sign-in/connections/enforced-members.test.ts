@@ -6,6 +6,7 @@ import { codeShown } from '../../../test/support/sign-in/authenticator.ts';
 import { unique } from '../../../test/support/app/client.ts';
 import { addressAt, startCompanies, type Companies } from '../../../test/support/tenants/companies.ts';
 import type { Connected } from '../../../test/support/databases/connections.ts';
+import { member } from '../../../test/contract/world.ts';
 import { customerOf, grantTo, vendorOf, type Vendor } from '../../../test/support/tenants/grants.ts';
 import { redirectParameters, signInBrowser } from '../../../test/support/sign-in/project-app.ts';
 import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
@@ -49,6 +50,15 @@ describe('members of an organization that requires its provider', () => {
     expect(await remove()).toMatchObject({ code: 'IN_USE', details: [{ path: 'id', code: 'in_use' }] });
     await app.must('removeOrganizationMember', { scope: acme.scope, userId }, { token });
     expect((await remove()).ok).toBe(true);
+  });
+
+  it('can remove an address in its domains that they never verified', async () => {
+    const acme = await companies.proved();
+    await companies.enforce(acme);
+    const { token } = await member(app, acme.id, 'Organization Viewer');
+    const providerId = `${unique()}@${acme.domain}`;
+    const { id } = await app.must('addMyAuthenticationMethod', { provider: 'email', providerId }, { token });
+    expect((await app.call('removeMyAuthenticationMethod', { id }, { token })).ok).toBe(true);
   });
 
   it('sign in to its own projects for it, or not at all', async () => {
