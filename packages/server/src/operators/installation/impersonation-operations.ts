@@ -65,7 +65,11 @@ export const impersonateUser = mutation({
     const { tx, services, call, input, prepared } = ctx;
     const { userId: operatorId, credentialId } = callerOf(ctx);
     const now = services.clock.now();
-    if (input.id === operatorId) throw fail('INVALID_STATE', { params: { state: 'oneself' } });
+    if (input.id === operatorId)
+      throw fail('INVALID_STATE', {
+        params: { state: 'oneself' },
+        fix: 'You can only impersonate another user.',
+      });
     // The lock on the operator makes concurrent starts by one operator wait for each other.
     const [first, second] = [operatorId, input.id].sort() as [string, string];
     const locked = [await lockUser(ctx, first), await lockUser(ctx, second)];
@@ -75,7 +79,10 @@ export const impersonateUser = mutation({
       throw fail('INVALID_STATE', { params: { state: user.isManaged ? 'managed' : user.status } });
     }
     if (await isOperator(tx, services.config.operators, user.id))
-      throw fail('INVALID_STATE', { params: { state: 'operator' } });
+      throw fail('INVALID_STATE', {
+        params: { state: 'operator' },
+        fix: 'Operators cannot be impersonated.',
+      });
     const [running] = await tx
       .select({ id: sessions.id })
       .from(sessions)
