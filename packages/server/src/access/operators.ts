@@ -8,17 +8,18 @@ import type { SubjectStatus } from '../kernel/call/caller-rights.ts';
 import { INSTALLATION_OPERATOR } from './installation-roles.ts';
 
 /**
- * Who is an operator of the installation, and the conditions under which their rights count
+ * The rules that decide who is an operator of the installation, and when their rights count
  * (docs/operating/operators.md).
  */
 export interface OperatorRules {
-  /** A user with one of these addresses as a verified e-mail method is Installation Operator. */
+  /** A user with one of these addresses as a verified e-mail method is an Installation Operator. */
   readonly addresses: readonly string[];
   /** Networks from which operators may act; if empty, from any network. */
   readonly allowedCidrs: readonly string[];
   readonly requiresSecondFactor: boolean;
   /**
-   * Whether the first user of a development installation counts, who has only proved that they can read its terminal.
+   * Whether the first user of a development installation counts as an operator. That user has only proved that they can
+   * read the terminal.
    */
   readonly acceptsFirstUser: boolean;
 }

@@ -38,8 +38,7 @@ export interface Poll {
   /** The credential that polls; its waiting polls are counted together. */
   readonly credential: string;
   /**
-   * Checks whether the caller still has the permission and the credential. @throws the error with which the poll ends,
-   * if not
+   * Checks whether the caller still has the permission and the credential. @throws the error that ends the poll, if not
    */
   readonly assertPermitted: () => Promise<void>;
   /**

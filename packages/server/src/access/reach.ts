@@ -1,4 +1,4 @@
-/* Which scopes a token may name, and what a project's owner may ask about the scopes of customers. */
+/* Decides which scopes a token may name, and what a project's owner may ask about the scopes of customers. */
 
 import {
   evaluateWithoutConditions,
@@ -10,9 +10,10 @@ import type { Principal } from '../kernel/context.ts';
 import type { ResolvedScope } from '../kernel/scope.ts';
 
 /**
- * Whether a token may name the scope. Key and app tokens are limited to their own project, and a ProjectUser key to the
- * scope of its own user. A management key covers its organization or account and what is below it, as far as its
- * service user is a member there. An operator who acts for a user cannot enter organizations that do not allow it.
+ * Whether a token may name the scope. Key and app tokens are limited to their own project. A ProjectUser key cannot
+ * name a granted scope of the project. A management key covers its organization or account and what is below it, as far
+ * as its service user is a member there. An operator who acts for a user cannot enter organizations that do not allow
+ * it.
  */
 export function isWithinPin(
   { pinned, impersonator }: Pick<Principal, 'pinned' | 'impersonator'>,

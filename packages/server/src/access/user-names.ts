@@ -6,7 +6,7 @@ import type { Executor } from '../kernel/scoped-db.ts';
 import { loadSubjects } from './grants/grants.ts';
 
 /*
- * Names by which other systems know the users of a scope: the id here, a verified address, or the `externalId` in the
+ * Names that other systems use for the users of a scope: the id here, a verified address, or the `externalId` in the
  * metadata of the membership (authzen §2). A name that several users share identifies none of them.
  */
 

@@ -104,9 +104,9 @@ function extensionsOf(error: DoorwardError, { language, requestId }: ErrorContex
 }
 
 /**
- * Converts any thrown value to an error of the catalogue. Searches the chain of causes (DrizzleQueryError,
- * GraphQLError) for database errors and Fastify errors. Anything else becomes INTERNAL_ERROR, with the thrown value as
- * `cause` for the log, but without the parameters of a failed query.
+ * Converts any thrown value to an error in the catalog. Searches the chain of causes (DrizzleQueryError, GraphQLError)
+ * for database errors and Fastify errors. Anything else becomes INTERNAL_ERROR, with the thrown value as `cause` for
+ * the log, but without the parameters of a failed query.
  */
 export function toDoorwardError(thrown: unknown): DoorwardError {
   for (const error of causesOf(thrown)) {

@@ -31,7 +31,7 @@ export interface RateState {
 
 export interface RateLimiter {
   /**
-   * Spends `points` of the key. With 0 points it only checks that the window is not exhausted, for calls of which only
+   * Spends `points` of the key. With 0 points it only checks that the window is not exhausted, for calls where only
    * failures count. Returns a promise only with Redis.
    *
    * @throws RATE_LIMITED with Retry-After; UNAVAILABLE for class `auth` while Redis is unavailable
@@ -55,7 +55,7 @@ interface RateLimiterOptions {
   readonly now?: () => number;
 }
 
-/** Creates the limiter. It needs no notice when Redis is lost or regained: each request detects that. */
+/** Creates the limiter. It need not be told when Redis goes down or comes back: each request detects that. */
 export function createRateLimiter({
   config,
   enabled,

@@ -67,7 +67,7 @@ export function sendError(error: DoorwardError, request: FastifyRequest, reply: 
     .send(JSON.stringify(restErrorBody(error, { language, requestId: request.id })));
 }
 
-/** Sends a browser whose step was refused to where its sign-in continues, if its flow is known. */
+/** After a refused step, sends the browser to the page where its sign-in continues, if its flow is known. */
 function sendOnward(
   onward: NonNullable<FastifyInstance['onward']>,
   error: DoorwardError,

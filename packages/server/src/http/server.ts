@@ -182,8 +182,9 @@ export function createHttp(options: HttpOptions): FastifyInstance {
   }
 
   /**
-   * Authenticates the request. A check may require a revision that is newer than the caches, but states it in its body.
-   * So before the credential of a check is rejected here, the caches catch up, because the newer state may accept it.
+   * Authenticates the request. A check may require a revision that is newer than the caches, but names it in its body,
+   * which is read later. So before the credential of a check is rejected here, the caches catch up, because the newer
+   * state may accept it.
    */
   function authenticateFor({ authenticate, route }: FastifyRequest): ReturnType<Authenticate> {
     if (route?.rate !== 'check') return authenticate();

@@ -69,7 +69,7 @@ export const userColumn = (name = 'user_id') => optionalUserColumn(name).notNull
 
 export const metadataColumn = () => jsonb('metadata').$type<Record<string, unknown>>().notNull().default({});
 
-/** A table to which composite foreign keys of links can refer, so that links cannot cross tenants. */
+/** A table that composite foreign keys of links can refer to, so that links cannot cross tenants. */
 type Linkable = AnyPgTable & { readonly id: PgColumn; readonly tenantId?: PgColumn };
 
 /**

@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { serverSet } from '../kernel/entity.ts';
 
 /**
- * Whether people may change a row that a policy document manages: not if it is `locked`. A `protected` row can also not
- * be deleted by a later document.
+ * Whether people may change a row that a policy document manages: not if it is `locked` or `protected`. A later
+ * document cannot delete a `protected` row either.
  */
 export type PolicyHold = 'none' | 'protected' | 'locked';
 

@@ -48,7 +48,7 @@ export interface CachedApiKey {
   readonly allowedCidrs: readonly string[];
   /** The token profile of the key; the cache only passes it on. */
   readonly accessTokenProfile: 'doorward' | 'rfc9068';
-  /** The text form of the database, compared for equality only. */
+  /** As text from the database, compared for equality only. */
   readonly rotatedAt: string | null;
   /** The secrets that had not expired when they were read. `ends`: the secret expires at some time. */
   readonly secrets: readonly { readonly id: string; readonly hash: Buffer; readonly ends: boolean }[];
@@ -59,7 +59,7 @@ export interface CachedApiKey {
 }
 
 export interface ApiKeyCache {
-  /** Returns the key from the cache if it has not changed since. */
+  /** Returns the key from the cache if it has not changed since it was read. */
   peek(clientId: string): CachedApiKey | undefined;
   /** Reads the key from the database and caches it; null if there is no such key. */
   read(clientId: string): Promise<CachedApiKey | null>;

@@ -29,8 +29,8 @@ export const mayBypassProvider = ({ acr }: Principal, memberRoleId: string | nul
   acr === 'aal2' && memberRoleId === ORGANIZATION_OWNER;
 
 /**
- * Whether the organization requires its provider for this caller, who signed in otherwise. For operations of another
- * scope that affect the organization; in the organization's own scope every call is checked.
+ * Whether the organization requires its provider for this caller, who did not sign in through it. For operations of
+ * another scope that affect the organization; in the organization's own scope every call is checked.
  */
 export async function mustComeThroughProvider(
   db: Executor,

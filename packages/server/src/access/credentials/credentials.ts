@@ -31,7 +31,7 @@ export interface SessionState {
   /** From this time on an app's session is refused, because the owner of its account has not verified an address. */
   readonly overdueFrom: Date | null;
   readonly alive: boolean;
-  /** The organization whose provider vouched for the user, to which the session is bound; null if none. */
+  /** The organization whose provider vouched for the user. The session is bound to it. Null if there is none. */
   readonly boundTo: string | null;
   /** For an app's session, what its tokens may use. Null for a session of this service. */
   readonly app: AppState | null;
@@ -54,7 +54,7 @@ interface AppState {
 export interface KeyState {
   readonly userId: string;
   readonly name: string | null;
-  /** The node whose key signs the key's tokens: the project, or the system node for a management key. */
+  /** The node whose signing key signs the API key's tokens: the project, or the system node for a management key. */
   readonly issuerId: string;
   readonly scope: ScopeRef;
   readonly allowedCidrs: readonly string[];
@@ -171,7 +171,9 @@ const noneSuspended = (...ids: string[]): SQL =>
   sql.raw(`not exists (select 1 from organizations suspended
     where suspended.id in (${ids.join(', ')}) and suspended.suspended_at is not null)`);
 
-/** SQL condition: key `k` of node `n` is not of a suspended organization. For a slice see `grantAllowsKeys`. */
+/**
+ * SQL condition: key `k` of node `n` does not belong to a suspended organization. For a slice see `grantAllowsKeys`.
+ */
 export const ownerNotSuspended = noneSuspended('n.id', 'n.parent_id');
 
 /**

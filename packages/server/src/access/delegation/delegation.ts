@@ -11,8 +11,8 @@ import { groupPermissions, isGranting, roleGroups } from '../grants/role-permiss
 import { assertNoEscalation, type Grantee, type WantedPermission } from './escalation.ts';
 
 /*
- * Delegation (authorization §5): a caller can grant or revoke only permissions that they hold. The permissions of the
- * rows are read in the transaction that uses them. Permissions without effect in the scope are ignored.
+ * Delegation (authorization §5): a caller can grant or revoke only permissions that they hold. These permissions are
+ * read in the transaction that grants or revokes them. Permissions without effect in the scope are ignored.
  */
 
 /** Roles, groups and permissions that a call grants or revokes. */

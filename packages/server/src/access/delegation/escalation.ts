@@ -1,8 +1,8 @@
 /*
  * The delegation rule (authorization §5): a subject cannot grant or revoke permissions that it does not hold.
  *
- * The holder's grants count, not only the permissions in its roles: an app token holds only what its scopes allow, and
- * an inactive subject holds nothing.
+ * The holder's grants decide, which can be less than the permissions in its roles: an app token holds only what its
+ * scopes allow, and an inactive subject holds nothing.
  */
 
 import { fail } from '../../errors.ts';
@@ -113,9 +113,9 @@ function byCondition(candidates: Candidates): Map<string, Candidate[]> {
 
 /**
  * Whether the condition means the same for the grantee. A condition on the granting role or group does not: a holder
- * who does not meet it could grant it through a role that does, or change the metadata of their own role. Neither does
- * a condition on the user: the holder could grant the permission to a user who meets it, and act through them. Such a
- * permission can be granted only to the holder themselves, while they meet the condition.
+ * who does not meet it could grant the permission through a role that does, or change the metadata of their own role.
+ * Neither does a condition on the user: the holder could grant the permission to a user who meets it, and act through
+ * them. Such a permission can be granted only to the holder themselves, while they meet the condition.
  */
 function isSameForGrantee(
   { compiled, role, group }: Candidate,

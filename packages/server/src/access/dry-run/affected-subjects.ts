@@ -7,10 +7,11 @@ import { rolesContaining } from '../grants/role-permissions.ts';
 import { MAX_AFFECTED } from './impact.ts';
 
 /**
- * A user or key whose permissions a change may affect, and the scope. These are the assignees of a role that contains
- * the changed row, and the subjects that the change invalidated. A member of an organization is affected in all of its
- * projects too, and a user also through their own keys there. A change of a role that is granted to customers affects
- * their users with that role. Keys of customers are not listed, because the project's owner does not see them.
+ * A user or key whose permissions a change may affect, with the scope of these permissions. These are the assignees of
+ * a role that contains the changed row, and the subjects that the change invalidated. A member of an organization is
+ * affected in all of its projects too, and a user also through their own keys there. A change of a role that is granted
+ * to customers affects their users with that role. Keys of customers are not listed, because the project's owner does
+ * not see them.
  */
 export interface AffectedSubject {
   readonly type: 'user' | 'apiKey';
@@ -20,7 +21,7 @@ export interface AffectedSubject {
   readonly scope: ResolvedScope;
 }
 
-/** What a dry run changed. */
+/** The change that a dry run made. */
 export interface Changed {
   /** The noun and id of the changed row, if the call named one. */
   readonly noun: string | undefined;
@@ -32,7 +33,7 @@ export interface Changed {
   readonly keyIds: readonly string[];
 }
 
-/** Customers whose users with roles the caller is allowed to see. */
+/** For which customers the caller is allowed to see the users with roles. */
 export type CustomersSeen = 'all' | 'withSupportAccess' | 'none';
 
 /**

@@ -76,7 +76,10 @@ export async function impactOf<T>(
   return { answer, impact: { dryRun: true, affected, truncated: subjects.length > compared.length } };
 }
 
-/** In which slices of the project the caller may see the users with roles; the same rule as in `projectGrantUsers`. */
+/**
+ * Decides in which slices of the project the caller may see the users with roles, by the same rule as
+ * `projectGrantUsers`.
+ */
 function customersSeenBy(principal: Principal | null, rights: CallerRights | undefined): CustomersSeen {
   const holds = (resource: string): boolean => {
     const decision = rights && evaluateWithoutConditions(rights.grants, { resource, action: 'Query' });
@@ -145,7 +148,10 @@ interface KeyRow {
   readonly asUser: boolean;
 }
 
-/** The keys with valid tokens, by id. Whether the user of a key may act is checked by the status of that user. */
+/**
+ * The keys that are not revoked, deleted or expired, by id. Whether the user of a key may act is checked by the status
+ * of that user.
+ */
 async function liveKeys(tx: Executor, ids: readonly string[]): Promise<ReadonlyMap<string, KeyRow>> {
   if (ids.length === 0) return new Map();
   const rows = await rowsOf<KeyRow>(

@@ -75,7 +75,7 @@ interface SharedIndex {
   readonly size: number;
 }
 
-/** How many paths the indexes that are kept for later holders may have: some tens of megabytes. */
+/** The maximum number of paths in the indexes that are kept for later holders: some tens of megabytes. */
 const MAX_KEPT_PATHS = 4 * MAX_PATHS;
 
 /**

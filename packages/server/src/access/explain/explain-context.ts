@@ -129,8 +129,8 @@ function assignableRoles(
 }
 
 /**
- * Sorted by least privilege: groups of the scope before those of its owner, small groups and conditional permissions
- * first.
+ * Returns the links that could be added, sorted by least privilege: groups of the scope before those of its owner,
+ * small groups and conditional permissions first.
  */
 function linksOf(
   { permissions, assigned }: Facts,

@@ -32,8 +32,8 @@ interface FactRows extends Omit<Facts, 'assigned'> {
 const MAX_PERMISSIONS = 50;
 
 /**
- * Loads what explanations read about the subject and the pair. Each role and group is read once, because twenty roles
- * may have the same hundred groups, with metadata of 16 KB each.
+ * Loads the facts that an explanation needs about the subject, the resource and the action. Each role and group is read
+ * once, because twenty roles may have the same hundred groups, with metadata of 16 KB each.
  */
 export async function loadFacts(
   db: Executor,

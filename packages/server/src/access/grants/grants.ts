@@ -97,7 +97,8 @@ export async function loadSubjects(db: Executor, requested: readonly SubjectRef[
 }
 
 /**
- * `ofMembersOnly`: in a granted scope, a user who is not a member of the customer has no roles, whatever rows are left.
+ * `ofMembersOnly` is true in a granted scope: a user who is not a member of the customer has no roles there, even if
+ * rows of a former membership are left.
  */
 function subjectOf({ participant: stored, ...row }: SubjectRow, ofMembersOnly: boolean): SubjectStatus {
   const participant = ofMembersOnly && row.member === null ? null : stored;
@@ -136,7 +137,7 @@ export const hasEffect = (
   level !== 'project' ||
   (hasEffectInProject(permission) && (!grant || !permission.managementPlane || isInSlice(permission, grant)));
 
-/** A key that is equal for scopes in which the same permissions have effect. */
+/** A key that is equal for scopes where the same permissions have effect. */
 export const effectKey = ({ level, grant }: EffectScope): string =>
   grant ? `granted:${grant.features.join()}` : level;
 

@@ -10,8 +10,8 @@ interface PathBatch {
   /** The paths of the roles of all these subjects, in the order of `loadRolePaths`. */
   readonly paths: readonly HeldPermission[];
   /**
-   * False if these subjects, who then all have the same roles, have more paths or bytes than the limits. Decisions use
-   * only these paths, too.
+   * False if these subjects, who then all have the same roles, have more paths or bytes than the limits. Decisions
+   * about them are limited to these paths too.
    */
   readonly complete: boolean;
   /** The number of paths that were read since the previous batch. */

@@ -3,7 +3,7 @@ import { SESSION_SETTINGS } from '../statements/session-settings.ts';
 
 /**
  * The LISTEN connection of a process, and whether it can be trusted. The process queries it every 400 ms. The channel
- * is untrusted while it is down, or while its last response is to a query that is older than one second.
+ * is untrusted while it is down, or while the last query that it responded to was sent more than one second ago.
  */
 export interface ChangeChannel {
   isTrusted(): boolean;

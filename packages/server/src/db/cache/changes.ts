@@ -59,7 +59,7 @@ type ChangeListener = (topics: readonly string[] | null) => void;
 const CHANNEL = 'doorward_changes';
 /** How many topics to remember. If there are more, everything older counts as stale, which is always safe. */
 const MAX_TOPICS = 100_000;
-/** Takes the position of the transaction number in every part of an announcement except the last. */
+/** Stands in for the transaction number in every part of an announcement except the last. */
 const MORE_PARTS = '0';
 /** The payload of NOTIFY must be shorter than 8000 bytes. */
 const PAYLOAD_BYTES = 7800;

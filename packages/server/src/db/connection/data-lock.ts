@@ -85,7 +85,7 @@ export async function lockDataDirectory(directory: string): Promise<() => Promis
   throw new DataDirectoryInUse(`${directory} cannot be locked: another process keeps taking ${path}.`);
 }
 
-/** How long to wait for a process that was killed, whose supervisor may already start the next one. */
+/** How long to wait for a process that was killed, whose supervisor may already be starting the next one. */
 const LONGEST_END_MS = 3000;
 const END_POLL_MS = 50;
 

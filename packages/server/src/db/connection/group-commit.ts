@@ -116,8 +116,8 @@ interface Lockstep {
 const locksteps = new WeakMap<Executor, Lockstep>();
 
 /**
- * Creates a lockstep for several pieces of work. It runs the queued queries once each piece that is still active waits
- * for a query. Each soon queries or ends, so none waits long.
+ * Creates a lockstep for several works. It runs the queued queries once all works that are still active wait for a
+ * query. Every work soon queries or ends, so none waits long.
  */
 function createLockstep(tx: Executor, works: number): Lockstep {
   const queued = new Map<BatchQuery<unknown, unknown>, QueuedItem[]>();

@@ -33,7 +33,7 @@ export interface Database {
   useRole?(role: string | null, withRls: boolean): void;
   /** PostgreSQL only: the current connections of the pool. */
   connections?(): { readonly open: number; readonly idle: number; readonly waiting: number };
-  /** Embedded only: returns the database files as an archive (tar), from which tests start. */
+  /** Embedded only: returns the database files as an archive (tar), so that tests can start from it. */
   dump?(): Promise<Uint8Array>;
   close(): Promise<void>;
 }

@@ -12,7 +12,8 @@ interface Properties {
 }
 
 /**
- * Checks letters that some locales fold differently: Turkish and Azeri have their own small "I", Lithuanian adds dots.
+ * `folds_letters` checks letters that some locales fold differently: Turkish and Azeri have their own small "I",
+ * Lithuanian adds dots.
  */
 const PROPERTIES = `
   select current_setting('server_encoding') as encoding,

@@ -38,8 +38,8 @@ export async function deleteBatch(tx: Executor, table: string, where: SQL, limit
 }
 
 /**
- * Cancels a batch of pending deliveries of inactive webhook subscriptions that have not changed since `since` (events
- * §5). Returns how many it cancelled.
+ * Cancels a batch of pending deliveries that have not changed since `since`, and whose webhook subscription is inactive
+ * (events §5). Returns how many it cancelled.
  */
 export async function cancelStalledDeliveries(tx: Executor, since: Date, now: Date): Promise<number> {
   const rows = await rowsOf(
@@ -54,7 +54,7 @@ export async function cancelStalledDeliveries(tx: Executor, since: Date, now: Da
   return rows.length;
 }
 
-/** Ids of nodes in one node table whose retention has ended, in batches by id. */
+/** Returns a batch of ids, in order, after the id `after`: the nodes in this table whose retention has ended. */
 export async function expiredNodes(
   tx: Executor,
   table: string,
@@ -90,9 +90,9 @@ export async function purgeNode(tx: Executor, graph: TableGraph, table: string, 
 }
 
 /**
- * Deletes rows of live nodes that were soft-deleted before `before`, together with their links. A row with any other
- * reference stays, for example the role of an accepted invitation. Built-in rows are never purged; a release declares
- * them.
+ * Deletes a batch of the rows in this table that were soft-deleted before `before`, together with their links. A row
+ * with any other reference stays, for example the role of an accepted invitation. Built-in rows are never purged; a
+ * release declares them.
  */
 export async function purgeRows(
   tx: Executor,

@@ -62,8 +62,8 @@ class PurgeStopped extends Error {}
  * §9.4). It works in batches. Each batch is a separate transaction under one advisory lock of the installation, so only
  * one process at a time purges. An interrupted purge loses nothing: the next run continues.
  *
- * Live rows of live nodes stay unchanged, except that accepted and revoked invitations lose the address of an erased
- * user.
+ * Other live rows of live nodes stay unchanged, except that accepted and revoked invitations lose the address of an
+ * erased user, and stalled webhook deliveries are canceled.
  */
 export function createPurge<Position>(options: PurgeOptions<Position>): Purge {
   const { database, clock, retention, eraseFromLogs, log, onPurged } = options;

@@ -65,8 +65,8 @@ function searchCondition(entity: AnyEntity, search: string, at: ReadContext): SQ
 }
 
 /**
- * The ASCII form of a domain, or of an address with one, in which addresses are stored (RFC 5890): `bücher.example`
- * becomes `xn--bcher-kva.example`.
+ * The ASCII form (RFC 5890) of a domain, or of an address with one: `bücher.example` becomes `xn--bcher-kva.example`.
+ * Addresses are stored in this form.
  */
 function asciiDomain(search: string): readonly string[] {
   const at = search.lastIndexOf('@') + 1;

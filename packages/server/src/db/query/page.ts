@@ -43,7 +43,8 @@ interface PageRow extends Row {
 }
 
 /**
- * Reads a page with one statement. A second one counts the rows if the total is not cached and the page is empty.
+ * Reads a page with one statement. A second one counts the rows if the cached total is outdated, or if the page is
+ * empty and is not the first page.
  *
  * @throws VALIDATION_ERROR for a page together with a cursor, INVALID_CURSOR
  */
@@ -111,7 +112,7 @@ export async function readPage(
     return row as PageRow;
   }
 
-  /** Takes the total from the first row. Counts the rows if the page is empty or the cached total is outdated. */
+  /** Takes the total from the first row. Counts the rows if the cached total is outdated, or a later page is empty. */
   async function totalOf(): Promise<Partial<PageRow>> {
     const [row] = rows;
     if (!row) return after || skipped > 0 ? countRows() : { total: 0 };
@@ -132,7 +133,7 @@ export async function readPage(
 
 interface OwnRows<E extends AnyEntity> {
   readonly entity: E;
-  /** The name of the list operation, to which cursors are bound. */
+  /** The name of the list operation. Cursors are bound to it. */
   readonly list: string;
   readonly input: ListInput;
   readonly userId: string;

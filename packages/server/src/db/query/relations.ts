@@ -96,8 +96,8 @@ export async function readRelation(
     return rows;
   }
 
-  // Both start at each parent and follow an index to its related rows. LIMIT and OFFSET in the subqueries are
-  // optimization fences: without statistics the planner would read all rows of the target instead.
+  // `linked` and `readReferencing` start at each parent and follow an index to its related rows. LIMIT and OFFSET in
+  // their subqueries are optimization fences: without statistics the planner would read all rows of the target instead.
 
   /** Many parents are often linked to few rows, so each row is sent once, together with all its parents. */
   function linked({ table: tableAt, from, target: to }: Links): Promise<readonly Linked[]> {

@@ -29,7 +29,7 @@ type Row = Record<string, unknown>;
 interface Binding {
   readonly tx: Executor;
   readonly scope: ResolvedScope;
-  /** The name of the list; together with the caller and the list parameters it binds cursors. */
+  /** The operation and the caller. Cursors are bound to them, to the scope and to the list parameters. */
   readonly list: string;
   readonly notes: MutationNotes;
   readonly cursors: Cursors;

@@ -11,7 +11,8 @@ export function visible(entity: AnyEntity, scope: ResolvedScope): SQL {
 }
 
 /**
- * The same as separate conditions, for lists: PostgreSQL can read each alternative in index order, but not their OR.
+ * The conditions of `visible`, separately, for lists: PostgreSQL can read each alternative in index order, but not
+ * their OR.
  */
 export function visibleParts(
   entity: AnyEntity,

@@ -1,6 +1,6 @@
 /**
- * PostgreSQL settings that the service's statements rely on. A server, database or role may have other defaults, with
- * which dates would be misread, `= null` would match rows, or every second change would fail. So each connection sets
+ * PostgreSQL settings that the service's statements rely on. A server, database or role may have other defaults. With
+ * them, dates would be misread, `= null` would match rows, or concurrent changes would fail. So each connection sets
  * its own (docs/operating/postgresql.md, "Settings").
  */
 const SETTINGS: Readonly<Record<string, string>> = {

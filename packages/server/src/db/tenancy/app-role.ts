@@ -87,8 +87,8 @@ export async function ensureMembership(client: pg.Client, role: string): Promise
 }
 
 /**
- * Selects tables whose privileges differ. Limited to the schema and the owner of the audit log, because other tables
- * are not ours.
+ * Selects tables on which the role has other privileges than it should. Only tables with the schema and the owner of
+ * the audit log are ours.
  */
 const TABLES_WITHOUT_GRANTS = `
   with audit as (select relnamespace, relowner from pg_class where oid = 'audit_log'::regclass)

@@ -11,8 +11,8 @@
 import { SYSTEM_NODE } from '../../schema/nodes.ts';
 
 /**
- * Increment it with every change of the policies. A release may only widen a policy, never narrow it, because during an
- * upgrade the previous version runs under the same policies.
+ * Increment this number with every change of the policies. A release may only widen a policy, never narrow it, because
+ * during an upgrade the previous version runs under the same policies.
  */
 export const POLICY_REVISION = 8;
 

@@ -2,8 +2,9 @@
  * Creates and deletes nodes of the tenant tree (model §1, §4).
  *
  * Neither leaves a live row in a deleted node, even under concurrency. `createNode` takes a key-share lock on the
- * parent: a deletion of the parent waits for it, and the lock fails once the parent is deleted. For other rows the
- * recorder locks the node at the end of the mutation and checks that it is live (events/record.ts).
+ * parent: a deletion waits for this lock (except on projects, see `findSubtree`), and the lock fails once the parent is
+ * deleted. For other rows the recorder locks the node at the end of the mutation and checks that it is live
+ * (events/record.ts).
  */
 
 import { and, eq, isNull, sql, type SQL } from 'drizzle-orm';
@@ -212,8 +213,8 @@ async function lockRows(tx: Executor, deletion: SubtreeDeletion): Promise<void> 
 
 /**
  * Finds the nodes to delete, level by level. With `lock`, each level is locked against new children before the next
- * statement reads the children, so that it sees children whose commit the lock waited for. Projects have no children
- * and stay unlocked, so that a busy project does not delay its deletion.
+ * statement reads the children, so that it sees children whose commit the lock waited for. Projects, which have only
+ * slices below them, stay unlocked, so that a busy project does not delay its deletion.
  */
 async function findSubtree(
   tx: Executor,

@@ -59,8 +59,8 @@ const bareOf = ({ headers, body }: BareReply): Bare => ({ headers, body });
 const unauthenticated: Authentication = { ok: false, reason: 'invalid' };
 
 /**
- * Calls operations from the account pages, for the user of their cookie. A call runs exactly as over REST and GraphQL;
- * only the credential differs. The cookie names a session, and its tag proves that this service issued it.
+ * Calls operations from the account pages, for the user whom their cookie identifies. A call runs exactly as over REST
+ * and GraphQL; only the credential differs. The cookie names a session, and its tag proves that this service issued it.
  */
 export function createAccountCalls(options: AccountCallsOptions): AccountCalls {
   const { config, invoke, services } = options;

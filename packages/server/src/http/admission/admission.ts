@@ -9,7 +9,7 @@ import type { ScopeInput } from '../../kernel/scope.ts';
 import { FairQueue, type Share } from './fair-queue.ts';
 
 interface AdmissionOptions {
-  /** Passed to the keys of limits, which identify callers without a credential. */
+  /** Passed to the `key` functions of limits, which identify callers without a credential. */
   readonly services: unknown;
   readonly maxWaitMs: number;
   readonly maxQueue: number;
@@ -21,7 +21,7 @@ interface AdmissionOptions {
 
 export interface Admission {
   readonly admit: Admit;
-  /** Records the owner of a scope in which the caller has permissions. Their later calls there use the owner's share. */
+  /** Records the owner of a scope where the caller has permissions. Their later calls there use the owner's share. */
   readonly rememberOwner: (
     principal: Principal,
     requested: ScopeInput,
@@ -38,7 +38,7 @@ const SIGN_IN_SLOTS = 16;
 const MAX_OWNERS = 50_000;
 
 /**
- * Creates the admission, which decides in which queue an operation waits, and whose share it uses
+ * Creates the admission, which decides which queue an operation waits in, and whose share it uses
  * (docs/decisions/0029). Each scarce resource has a fair queue: connections to the database, the group commit of
  * exchanges, and the threads that hash passwords. An operation enters its queue before its scope is resolved and holds
  * its slot until its response is complete. A request with several operations waits once. Checks from memory, health,
@@ -107,7 +107,7 @@ const ownerKey = ({ userId }: Principal, { id }: Pick<ScopeInput, 'id'>): string
 const provisionalOwner = ({ pinned, userId }: Principal): string =>
   pinned?.id.split(':')[0] ?? `user ${userId}`;
 
-/** The account that a sign-in claims. By it, users behind one network address have separate shares. */
+/** The account that a sign-in claims. It gives users behind one network address separate shares. */
 function claimedAccount(op: NamedOperation, input: CallInput, call: Call, services: unknown): string {
   const limited = op.limit?.key(input, call, services);
   const clientId = input['clientId'] ?? input['client_id'];

@@ -252,8 +252,8 @@ export class FairQueue {
   }
 
   /**
-   * Refuses the newest entry of the credential with the largest waiting weight. Returns false if, with the new entry,
-   * that would be the credential of the new entry itself.
+   * Refuses the newest entry of the credential with the largest waiting weight. Returns false if, counting the new
+   * entry, its own credential has the largest weight.
    */
   #refuseHeaviest(share: Share, weight: number): boolean {
     const waiting = this.#tenants.get(share.tenant)?.credentials.get(share.credential)?.weight ?? 0;

@@ -66,7 +66,8 @@ export function registerBodyParser(app: FastifyInstance, operations: readonly Bo
     const code = structureFault(body);
     if (code) return done(fail('VALIDATION_ERROR', { details: [{ path: '', code }] }), undefined);
     void parse(request, body, (error, value) => {
-      // The parser refuses valid JSON only because of this name; spellings with escapes are not recognized here.
+      // The parser refuses valid JSON because of this name, or because of `constructor.prototype`. Only the plain
+      // spelling of this name is recognized here.
       const isForbidden = error !== null && body.includes('__proto__');
       done(isForbidden ? fail('VALIDATION_ERROR', forbiddenName) : error, value);
     });
@@ -83,7 +84,7 @@ export function registerBodyParser(app: FastifyInstance, operations: readonly Bo
   );
 }
 
-/** Lets the routes of this scope accept any body and discard it. */
+/** Makes the routes of this scope accept and discard any body. */
 export function ignoreBodies(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser('*', (_request, payload, done) => {

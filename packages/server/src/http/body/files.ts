@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { fail } from '../../errors.ts';
 
 /**
- * Lets the routes of this scope also accept `multipart/form-data`, with which pages without scripts send files. Its
+ * Lets the routes of this scope also accept `multipart/form-data`, which pages without scripts use to send files. Its
  * fields become members like those of any form; a file becomes base64.
  */
 export function acceptFiles(scope: FastifyInstance, limitBytes: number): void {

@@ -14,8 +14,9 @@ export function formAnswersOf({ headers, route }: FastifyRequest): FormAnswers |
 }
 
 /**
- * Reads the fields of a form; a repeated field is refused. On endpoints with client authentication, `Basic` credentials
- * count as two fields; elsewhere they may belong to a proxy and are ignored. OAuth ignores empty fields (RFC 6749 §3.2).
+ * Reads the fields of a form; a repeated field other than `resource` is refused. On endpoints with client
+ * authentication, `Basic` credentials count as two fields; elsewhere they may belong to a proxy and are ignored. OAuth
+ * ignores empty fields (RFC 6749 §3.2).
  */
 export function readForm(
   request: FastifyRequest,

@@ -118,7 +118,7 @@ function refuse(error: Error & { code?: string }, socket: Socket, headers: Reado
 }
 
 /**
- * The error for a failure code. Statuses 431 and 408 have no code in the catalogue (errors §1), so the closest code is
+ * The error for a failure code. Statuses 431 and 408 have no code in the catalog (errors §1), so the closest code is
  * used.
  */
 function errorOf(code = ''): { readonly status: number; readonly error: DoorwardError } {

@@ -54,7 +54,10 @@ export function namedFlowCookie(request: FastifyRequest, https: boolean): FlowCo
   return main !== undefined && flowIdOf(main) === named.id ? { secret: main, hint: '' } : null;
 }
 
-/** The secret of the flow that the request names, else of the newest flow; null if this browser has none. */
+/**
+ * The secret of the flow that the request names, or of the newest flow if it names none. Null if this browser has no
+ * flow, or not the flow that the URL names.
+ */
 export function flowSecretIn(request: FastifyRequest, https: boolean): string | null {
   const { cookie } = request.headers;
   if (cookie === undefined) return null;
@@ -66,8 +69,8 @@ export function flowSecretIn(request: FastifyRequest, https: boolean): string | 
 }
 
 /**
- * Sets the cookies of a flow that starts or is extended. For a flow that ended, clears the cookie of the newest flow if
- * it is that one.
+ * Sets the cookies of a flow that starts or is extended. If the newest flow has ended, clears the cookie that contains
+ * its secret.
  */
 export function writeFlowCookies(reply: FastifyReply, https: boolean, effect: FlowCookieEffect): void {
   const { request } = reply;

@@ -26,7 +26,7 @@ import { webOrigin } from './origin.ts';
 
 export const appProviders = ['email', 'password', 'passkey', 'github'] as const;
 
-/** Apps to which the users of a project sign in. `tenantId` is the project. */
+/** Apps that the users of a project sign in to. `tenantId` is the project. */
 export const projectApps = pgTable(
   'project_apps',
   {
@@ -67,9 +67,9 @@ export const projectApps = pgTable(
     resources: textColumn('resources').array().notNull().default([]),
     /** HMAC of the secret of a confidential app; no response contains it. */
     secretHash: bytea('secret_hash'),
-    /** Hash of the token with which a self-registered client manages its registration; null: people created the app. */
+    /** Hash of the token that lets a self-registered client manage its registration; null: people created the app. */
     registrationHash: textColumn('registration_hash'),
-    /** When a user last signed in or stayed signed in, to within a day; kept for self-registered apps only. */
+    /** When a user last signed in or stayed signed in, accurate to within a day; kept for self-registered apps only. */
     lastUsedAt: timestamp('last_used_at', { withTimezone: true }),
   },
   (table) => [
@@ -117,7 +117,7 @@ const identityProvidersText =
 const providersText = 'Sign-in methods that its pages offer.';
 const confidentialText = 'true: the app can keep a secret, and sends it to the token endpoint.';
 
-/** An app to which the users of a project sign in, on pages of this service. */
+/** An app that the users of a project sign in to, on pages of this service. */
 export const ProjectApp = entity('ProjectApp', {
   table: projectApps,
   doc: 'An app to which the users of a project sign in, on pages of this service.',

@@ -8,8 +8,8 @@ import { ScopeOutput, type ResolvedScope } from '../../kernel/scope.ts';
 import { iso, jsonObject } from '../../kernel/input/values.ts';
 
 /**
- * The audit log, which is insert-only. Each tenant node has a gapless sequence of entries whose hashes form a chain
- * (events §7).
+ * The audit log. Entries are only inserted, except that the erasure of a user clears personal values, and expired
+ * entries are deleted. Each tenant node has a gapless sequence of entries whose hashes form a chain (events §7).
  */
 export const auditLog = pgTable(
   'audit_log',

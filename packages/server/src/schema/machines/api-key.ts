@@ -18,7 +18,7 @@ export const keyTenants = [
   'Account',
 ] as const;
 
-/** Credentials of machines. The tenant is the project, organization or account of the scope. */
+/** Credentials of machines. The tenant is the project, slice, organization or account of the scope. */
 export const apiKeys = pgTable(
   'api_keys',
   {
@@ -80,7 +80,7 @@ export const apiKeys = pgTable(
 );
 
 /**
- * HMACs of secrets: the current one and, during the overlap of a rotation, the previous one. No answer reads this
+ * HMACs of secrets: the current one and, during the overlap of a rotation, the previous one. No response reads this
  * table.
  */
 export const apiKeySecrets = pgTable(

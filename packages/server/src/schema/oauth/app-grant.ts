@@ -7,8 +7,8 @@ import { iso, uuid } from '../../kernel/input/values.ts';
 import { projectApps } from '../apps/project-app.ts';
 
 /**
- * What users have consented to, one row per user and app. A row only grows, until the user withdraws the consent. It
- * says which requests need no new question, not what a token may do: each token gets only what its sign-in requests.
+ * The consents of users, one row per user and app. A row only grows, until the user withdraws the consent. It decides
+ * which requests need no new question, not what a token may do: each token gets only what its sign-in requests.
  */
 export const appGrants = pgTable(
   'app_grants',

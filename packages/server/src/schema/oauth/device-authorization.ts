@@ -16,12 +16,12 @@ export const deviceAuthorizations = pgTable(
     userCodeHash: textColumn('user_code_hash').notNull(),
     /** Null for a command line, which gets a session of this service. */
     appId: uuidColumn('app_id').references(() => projectApps.id, { onDelete: 'cascade' }),
-    /** What the app requests; null for everything that it may request. */
+    /** The permissions that the app requests; null for all that it may request. */
     scopes: textColumn('scopes').array(),
     openidScopes: textColumn('openid_scopes', { enum: openidScopes }).array().notNull().default([]),
     /** The organization that the device names, by id or slug; null if the user chooses. */
     organization: textColumn('organization'),
-    /** Where the request of the device came from, which the page shows to the user. */
+    /** Where the request of the device came from. The page shows this to the user. */
     ipAddress: textColumn('ip_address'),
     userAgent: textColumn('user_agent'),
     intervalSeconds: integer('interval_seconds').notNull(),
@@ -35,7 +35,7 @@ export const deviceAuthorizations = pgTable(
     organizationId: uuidColumn('organization_id'),
     /** The organization whose provider vouched for the user; null: the user signed in with a method of their own. */
     boundTo: uuidColumn('bound_to'),
-    /** What the user consented to; null if the app was not restricted. */
+    /** The permissions that the user consented to; null if the app was not restricted. */
     consentedScopes: textColumn('consented_scopes').array(),
     acr: textColumn('acr', { enum: ['aal1', 'aal2'] }),
     amr: textColumn('amr').array(),

@@ -3,8 +3,8 @@ import { time } from '../columns.ts';
 import { projectApps } from '../apps/project-app.ts';
 
 /**
- * Ended sessions of which an app must be notified (OpenID Connect Back-Channel Logout 1.0). A row is deleted when the
- * app has answered, or after the last attempt.
+ * Ended sessions that an app must still be notified about (OpenID Connect Back-Channel Logout 1.0). A row is deleted
+ * when the app has answered, or after the last attempt.
  */
 export const logoutNotices = pgTable(
   'logout_notices',

@@ -19,7 +19,7 @@ export const projectCodes = pgTable(
     /** Exactly as in the authorization request. */
     redirectUri: textColumn('redirect_uri').notNull(),
     challenge: textColumn('challenge').notNull(),
-    /** What the user consented to; null if the app was not restricted. */
+    /** The permissions that the user consented to; null if the app was not restricted. */
     scopes: textColumn('scopes').array(),
     /** The scopes of OpenID Connect that were granted; they are not permissions. */
     openidScopes: textColumn('openid_scopes', { enum: openidScopes }).array().notNull().default([]),

@@ -35,7 +35,7 @@ export const OperatorSource = z.enum(['configuration', 'api', 'commandLine', 'de
     'configuration: their address is in OPERATORS; api: another operator made them; commandLine: the command line on the machine of the service did; development: the first user of an installation that is not in production.',
 });
 
-/** What an operator did to a user or an organization. It selects the text of the notification. */
+/** An operation by an operator that affects a user or an organization. It selects the text of the notification. */
 export const OperatorAct = z.enum([
   'userSuspended',
   'userReactivated',

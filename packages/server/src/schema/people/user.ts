@@ -50,9 +50,9 @@ export const users = pgTable(
       .default('person'),
     /** The tenant that created a managed user; only this tenant may change the profile. Null for other users. */
     managedBy: uuidColumn('managed_by').references(() => nodes.id),
-    /** Until when the user may act without a verified address; null for managed users. */
+    /** The user may act without a verified address until this time; null for managed users. */
     verificationDeadline: time('verification_deadline'),
-    /** When a deleted user is purged; null for the end of the retention. */
+    /** When a deleted user is purged; null: at the end of the retention. */
     purgeAt: time('purge_at'),
   },
   (table) => [

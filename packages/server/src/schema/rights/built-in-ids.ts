@@ -7,7 +7,8 @@ export const roleIdOf = (name: RoleName): string => builtInId('role', name);
 export const resourceIdOf = (noun: string): string => builtInId('resource', noun);
 export const permissionIdOf = (name: string): string => builtInId('permission', name);
 /**
- * The id of the group for a part of a noun's actions. It follows from the part's name: new actions do not change it.
+ * The id of the group for a named set of actions on a noun. It depends only on these names, so it stays the same when
+ * actions are added to the set.
  */
 export const groupIdOf = (noun: string, part: string): string => builtInId('group', `${noun}/${part}`);
 

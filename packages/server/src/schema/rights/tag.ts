@@ -28,7 +28,7 @@ export const tags = pgTable(
 
 const color = z.string().regex(/^(#[0-9a-f]{6}|[a-z]{3,20})$/);
 
-/** A coloured label of one tenant. The tenant's rows can be filtered by it. */
+/** A colored label of one tenant. The tenant's rows can be filtered by it. */
 export const Tag = entity('Tag', {
   table: tags,
   doc: 'A coloured label for rows of the tenant that owns it.',

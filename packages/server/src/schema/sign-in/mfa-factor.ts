@@ -49,7 +49,10 @@ export const mfaAttempts = pgTable('mfa_attempts', {
   windowEndsAt: time('window_ends_at').notNull(),
 });
 
-/** Removals of all factors that an operator has started. A correct code before `effectiveAt` stops the removal. */
+/**
+ * Pending removals of a user's second factors, each requested by an operator. A correct code before `effectiveAt` stops
+ * the removal.
+ */
 export const factorResets = pgTable(
   'factor_resets',
   {

@@ -7,7 +7,7 @@ import { iso, text, uuid } from '../../kernel/input/values.ts';
 /** The maximum number of passkeys of one user (docs/guides/passkeys.md). */
 export const MAX_PASSKEYS = 10;
 
-/** Passkeys. Answers contain only the fields of `Passkey`, none of which reveals the key pair. */
+/** Passkeys. Responses contain only the fields of `Passkey`, none of which reveals the key pair. */
 export const passkeys = pgTable(
   'passkeys',
   {

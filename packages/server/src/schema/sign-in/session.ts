@@ -26,9 +26,12 @@ export const sessions = pgTable(
     projectAppId: uuidColumn('project_app_id').references(() => projectApps.id, { onDelete: 'cascade' }),
     /** For a browser sign-in (`sign-in/sso`): the project to whose apps the browser is signed in. Otherwise null. */
     ssoProjectId: uuidColumn('sso_project_id'),
-    /** For a browser sign-in: the issuer of the provider that the user used; null: GitHub, or no provider. */
+    /**
+     * For a browser sign-in: the issuer of the provider that the user used, or `connection <id>` for the provider of an
+     * organization. Null: GitHub, or no provider.
+     */
     ssoIssuer: textColumn('sso_issuer'),
-    /** For the session of an app: the browser sign-in in which it began, and with which it ends. */
+    /** For the session of an app: the browser sign-in that it began in, and ends with. */
     ssoSessionId: uuidColumn('sso_session_id'),
     /** For a browser sign-in: when the user last entered the second factor. */
     factorAt: time('factor_at'),
@@ -46,7 +49,7 @@ export const sessions = pgTable(
     acr: textColumn('acr', { enum: ['aal1', 'aal2'] })
       .notNull()
       .default('aal1'),
-    /** How the user signed in: `pwd`, `otp`, `rc`, `fed` (RFC 8176 style). */
+    /** How the user signed in: `pwd`, `mail`, `fed`, `pop`, `otp`, `rc`, `mfa` (in the style of RFC 8176). */
     amr: textColumn('amr').array().notNull(),
     ipAddress: textColumn('ip_address'),
     userAgent: textColumn('user_agent'),

@@ -4,8 +4,8 @@ import { time } from '../columns.ts';
 /**
  * A sign-in that waits for a provider or for the user to act on a page. The browser that began it has the flow cookie,
  * and the provider or the page sends the state back. Both together finish the flow, once, so an attacker cannot make a
- * victim finish the attacker's sign-in. The outcome is fixed at the beginning and encrypted in the row; nothing that is
- * sent back changes it.
+ * victim finish the attacker's sign-in. The destination is fixed at the beginning and encrypted in the row; nothing
+ * that is sent back changes it.
  */
 export const signInFlows = pgTable(
   'sign_in_flows',

@@ -21,7 +21,7 @@ export const GrantedRole = z
   })
   .meta({ id: 'GrantedRole', description: 'A role that the customer may assign.' });
 
-/** Placeholder for what row-level security hides from the customer's organization; `withProjects` fills it in. */
+/** Placeholder for what row-level security hides from the customer's organization; `withGrantDetails` fills it in. */
 const hidden = sql`null`;
 
 /** A project grant as the customer's organization sees it: without the owner's name for the grant and its metadata. */

@@ -121,6 +121,9 @@ export const Invitation = entity('Invitation', {
   sort: ['createdAt', 'email', 'expiresAt', 'status'],
 });
 
-/** The name that the invited person sees as the inviter: of the organization if a service user sent the invitation. */
+/**
+ * The name that the invited person sees as the inviter: the name of the organization if a service user sent the
+ * invitation.
+ */
 export const inviterName = () =>
   sql<string>`case when ${users.kind} = 'service' then ${organizations.name} else ${users.name} end`;

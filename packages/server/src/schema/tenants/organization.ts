@@ -88,7 +88,7 @@ export const Organization = entity('Organization', {
     metadata: optional(metadata, {}),
     tagIds,
   },
-  // An account contains the organizations that it owns, and those of which its owner is a member. An organization
+  // An account contains the organizations that it owns, and those that its owner is a member of. An organization
   // contains itself.
   within: (scope) =>
     scope.tenant === 'account'

@@ -117,7 +117,7 @@ const features = z
 /** Placeholder for counts of the slice's rows, which row-level security hides from the project: see `withCounts`. */
 const hidden = sql<number>`0`;
 
-/** What the owner of a project allows a customer's organization to do with it. */
+/** The right of a customer's organization to use a project, granted by the project's owner. */
 export const ProjectGrant = entity('ProjectGrant', {
   table: projectGrants,
   doc: 'A project for the organization of a customer, with the roles that it may assign there.',

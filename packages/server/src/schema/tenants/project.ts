@@ -30,7 +30,7 @@ export const projects = pgTable(
     dynamicRegistration: textColumn('dynamic_registration', { enum: dynamicRegistrations })
       .notNull()
       .default('off'),
-    /** The permissions that a self-registered app may request at most. */
+    /** The only permissions that a self-registered app may request. */
     registrableScopes: textColumn('registrable_scopes').array().notNull().default([]),
     /** Resource servers that self-registered apps may name. */
     registrableResources: textColumn('registrable_resources').array().notNull().default([]),

@@ -37,7 +37,7 @@ export const webhookDeliveries = pgTable(
     id: uuidColumn('id').primaryKey(),
     tenantId: tenantColumn(),
     subscriptionId: uuidColumn('subscription_id').notNull(),
-    /** `evt_<uuid>`, the `webhook-id` of every attempt. For a test or a probe it is the id of no event. */
+    /** `evt_<uuid>`, the `webhook-id` of every attempt. For a test or a probe, no event has this id. */
     eventId: textColumn('event_id').notNull(),
     eventType: textColumn('event_type').notNull(),
     /** While the subscription is disabled or inactive, events and tests wait and only probes are sent. */

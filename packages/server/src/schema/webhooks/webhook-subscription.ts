@@ -18,7 +18,7 @@ import { iso, refusal, rowName, text, uuid } from '../../kernel/input/values.ts'
 
 const disabledReasons = ['gone', 'failing'] as const;
 
-/** Where the events of a project are sent, and the health of the receiver. `tenantId` is the project. */
+/** Receivers of a project's events, and their health. `tenantId` is the project, or the slice of a grant. */
 export const webhookSubscriptions = pgTable(
   'webhook_subscriptions',
   {
@@ -63,7 +63,7 @@ export const webhookSubscriptions = pgTable(
 
 /**
  * Signing secrets: 32 bytes, encrypted with the key-encryption key (context `webhook_secrets:<id>`). The current secret
- * has no `expires_at`; during the overlap of a rotation the former one is here too. No answer reads this table.
+ * has no `expires_at`; during the overlap of a rotation the former one is here too. No response reads this table.
  */
 export const webhookSecrets = pgTable(
   'webhook_secrets',
@@ -102,7 +102,7 @@ const target = z
   .meta({ format: 'uri', maxLength: 2048 });
 
 /**
- * Where events of a project are sent. The secret is not a field; the operations that show it add it to their responses.
+ * A receiver of a project's events. The secret is not a field; the operations that show it add it to their responses.
  */
 export const WebhookSubscription = entity('WebhookSubscription', {
   table: webhookSubscriptions,

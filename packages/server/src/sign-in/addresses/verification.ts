@@ -30,7 +30,8 @@ export async function removeClaims({ tx }: Pick<Run, 'tx'>, claims: readonly Cla
 
 /**
  * Queues a new link for the user and address, and ends older links. Returns false, and does nothing, if another user
- * owns the address through any method, or its mail quota is used up; an earlier link then still works.
+ * owns the address through any method, or if the mail quota of the address is used up; an earlier link then still
+ * works.
  */
 export async function sendVerification(ctx: Run, user: UserRow, address: string): Promise<boolean> {
   const { tx, services, call } = ctx;
@@ -63,9 +64,9 @@ export async function sendVerification(ctx: Run, user: UserRow, address: string)
 }
 
 /**
- * Queues a new link for the unverified address of a registration, if there is one. For an address that a user has
- * added, or whose claim has ended, only that user gets a link: the link would add the address to their account, so no
- * other caller can request it.
+ * Queues a new link for the unverified address of a registration, if there is one. If a user has added the address, or
+ * their claim on it has ended, only that user gets a link: it would add the address to their account, so no other
+ * caller can request it.
  *
  * @param caller the signed-in user, if any
  */
@@ -206,7 +207,10 @@ export async function settleLostClaims(ctx: Run, lost: readonly Claim[]): Promis
   for (const claim of lost) await settleLostClaim(ctx, claim);
 }
 
-/** Makes the oldest remaining method primary, or deletes a user without any. */
+/**
+ * If the primary method was lost, makes the oldest verified method primary, or the oldest method if none is verified.
+ * Deletes a user without any method.
+ */
 async function settleLostClaim(ctx: Run, lost: Claim): Promise<void> {
   const { tx, services } = ctx;
   const { userId } = lost;

@@ -33,9 +33,10 @@ export const formPath = (form: 'signUp' | 'reset'): string =>
 export const pageOf = ({ appUrl }: Config, step: StepName): string => appUrl + pages[step];
 
 /**
- * Returns the address through which the browser takes the authorization response to the app. With the response mode
- * `form_post` it is a page of this service whose form posts the response, so that no URL contains it (OAuth 2.0 Form
- * Post Response Mode).
+ * Returns the address through which the browser takes the authorization response to the app. If the sign-in is for a
+ * device or for this service itself, the result can only be an error: the device is denied, or the browser goes to the
+ * failure page. With the response mode `form_post` it is a page of this service whose form posts the response, so that
+ * no URL contains it (OAuth 2.0 Form Post Response Mode).
  */
 export async function answerApp(
   ctx: Run,

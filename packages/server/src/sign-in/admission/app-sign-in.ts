@@ -28,9 +28,9 @@ import {
 } from '../federation/match-identity.ts';
 
 /**
- * A person who has proved their identity and may sign in to an app (identity §12): a user of its project, or any person
- * if the app allows sign-up. This is decided at sign-in and again at consent. Before consent nothing is written except
- * a second factor that they add, so a person who does not consent leaves no other data.
+ * A person who has proved their identity and may sign in to an app (identity §12): a user of its project, a member of
+ * an organization that can use the project, or any person if the app allows sign-up. This is decided at sign-in and
+ * again at consent. Before consent, no user, linked account or membership is created.
  *
  * As in `match-identity.ts`, only a proof makes a person the owner of an address, and other users' claims on it end.
  */
@@ -113,7 +113,7 @@ export async function findCandidate(ctx: Run, app: LiveApp, proof: Proof): Promi
   return { user, name, address, joins, links: identity !== undefined && !linked };
 }
 
-/** People who come through an organization's own provider sign in for this organization. */
+/** People who come through an organization's own provider sign in for that organization. */
 async function resolveForConnection(
   ctx: Run,
   app: LiveApp,
@@ -139,7 +139,9 @@ async function resolveForConnection(
   return { user, name, address, joins: false, links: !isLinked, member };
 }
 
-/** Every user may sign in to this service itself. A person without a user becomes one if registration is open. */
+/**
+ * Every user may sign in to this service itself. A person who is not a user yet becomes one if registration is open.
+ */
 function resolveForService(
   ctx: Run,
   app: LiveApp,
@@ -250,7 +252,7 @@ function methodOf(proof: Proof) {
     : ({ provider: 'email', providerKey: null, providerId: proof.address } as const);
 }
 
-/** The sign-up role, share-locked so that it is not deleted as unassigned before it is assigned. */
+/** The sign-up role, share-locked so that it cannot be deleted before it is assigned. */
 async function signUpRole({ tx }: Run, { signUpRoleId }: LiveApp) {
   if (signUpRoleId === null) return undefined;
   const [role] = await tx

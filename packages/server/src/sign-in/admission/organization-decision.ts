@@ -45,7 +45,7 @@ export async function choicesOf(tx: Run['tx'], app: LiveApp, userId: string): Pr
   return { organizations, withoutOrganization: !isMember && (await usesProjectDirectly(tx, app, userId)) };
 }
 
-/** Whether they are a user of the project, or the owner of the account that owns it. */
+/** Whether the user is a project user, or owns the account that owns the project. */
 async function usesProjectDirectly(
   tx: Run['tx'],
   { tenantId, owner }: LiveApp,

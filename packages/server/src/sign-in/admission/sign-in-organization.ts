@@ -1,7 +1,7 @@
 /*
  * Sign-in for an organization (openid §12): a user signs in to an app for the organization that owns its project, or
- * for a customer with an active grant of it, if they are a member there. Users do not learn about organizations in
- * which they are not members.
+ * for a customer with an active grant of it, if they are a member there. Users do not learn about organizations that
+ * they are not members of.
  */
 
 import { sql, type SQL } from 'drizzle-orm';
@@ -20,7 +20,7 @@ export interface AppOrganization {
   /** True for the owner of the project. For a customer: whether the member has a role in the slice. */
   readonly hasRole: boolean;
   /**
-   * The role that a member without a role gets by signing in. Null if there is none, so that they cannot sign in for
+   * The role that a member without a role gets by signing in. Null if there is none: such a member cannot sign in for
    * the customer.
    */
   readonly defaultRoleId: string | null;
@@ -43,8 +43,8 @@ interface Row extends AppOrganization {
 }
 
 /**
- * The organizations that the user may now sign in for, by name. Queries only organizations of the user, so neither the
- * result nor the time depends on any other organization.
+ * The organizations that the user may now sign in for, sorted by name. Queries only organizations of the user, so
+ * neither the result nor the time depends on any other organization.
  */
 export const organizationsOf = (db: Executor, app: AppPosition, userId: string): Promise<AppOrganization[]> =>
   readOrganizations(
@@ -55,7 +55,8 @@ export const organizationsOf = (db: Executor, app: AppPosition, userId: string):
   );
 
 /**
- * The organization, if the user is a member, or will become one by signing in (`userId` null: there is no user yet).
+ * The organization, if the user can sign in for it as a member. Does not check the membership: the user is a member, or
+ * becomes one by signing in (`userId` null: there is no user yet).
  */
 export async function organizationOfMember(
   db: Executor,

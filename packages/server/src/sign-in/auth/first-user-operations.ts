@@ -19,8 +19,8 @@ import { firstUserTokenState, lockUsers } from './first-user-token.ts';
 
 /**
  * Creates the first user of an installation (identity §1). The token is printed where only an operator can read it, so
- * it proves that its holder runs the service. So their address counts as verified, and the registration mode does not
- * matter.
+ * it proves that its holder runs the service. Their address therefore counts as verified, and the registration mode
+ * does not matter.
  */
 export const createFirstUser = mutation({
   rest: 'POST /auth/first-user',
@@ -73,10 +73,10 @@ export const createFirstUser = mutation({
     const { tx, services, prepared, input } = ctx;
     await lockUsers(tx);
     await assertMayCreate(tx, services, input.token);
-    // Deletes the tokens of other processes too, because there is no second first user.
+    // Deletes the tokens of other processes too, because only one first user can be created.
     await tx.delete(firstUserTokens);
     const user = await createUser(ctx, prepared, null);
-    // Without users there are no sign-in methods that could use the address.
+    // Not expected: without users, no sign-in method can have the address.
     if (!user) throw taken();
     // In production the link does not make the user an operator: only OPERATORS does.
     const { operators } = services.config;

@@ -57,8 +57,9 @@ export async function firstUserTokenState(
 }
 
 /**
- * Prevents all other transactions from adding a user or using a token until this one ends, and waits for those that are
- * about to. So whatever is read afterwards still holds at the commit. Only the holder of a token gets this far.
+ * Prevents all other transactions from adding a user or using a token until this one ends, and waits for transactions
+ * that are already doing so. So whatever is read afterwards still holds at the commit. Only the holder of a token gets
+ * this far.
  */
 export const lockUsers = (tx: Executor): PromiseLike<unknown> =>
   tx.execute(sql`lock table ${users} in share row exclusive mode`);

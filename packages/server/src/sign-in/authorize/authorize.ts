@@ -205,7 +205,7 @@ function parseParameters(
   if (!challenge || !challengePattern.test(challenge)) {
     return new RequestError('invalid_request', 'code_challenge must be 43 to 128 unreserved characters');
   }
-  // A missing method means `plain` (RFC 7636 §4.3), with which the challenge itself is the secret.
+  // A missing method means `plain` (RFC 7636 §4.3): the challenge itself would be the secret.
   if (request.code_challenge_method !== 'S256') {
     return new RequestError('invalid_request', 'code_challenge_method must be S256');
   }
@@ -242,7 +242,7 @@ function parseParameters(
   };
 }
 
-/** Returns a hint that looks like an address; undefined for any other. */
+/** Returns the hint if it looks like an address, and undefined otherwise. */
 export const loginHintOf = (sent: string | undefined): string | undefined =>
   /^[^\s@]{1,64}@[^\s@]{1,189}$/.exec(sent ?? '')?.[0];
 

@@ -42,7 +42,8 @@ const refusals: Record<'denied' | 'organization' | 'connection' | 'joining' | 'c
 
 /**
  * Continues with the user who is signed in to another app of the project in this browser (openid §8). Returns the
- * address of the app, or of the page for the step that is still missing; null if the user has to sign in.
+ * address of the app or of the page for the next missing step; null if the user has to sign in; for a silent request,
+ * the refusal instead of a page.
  */
 export async function continueSession(
   ctx: Run,
@@ -82,7 +83,7 @@ export async function continueSession(
 }
 
 /**
- * Returns the part of the request that the session can fulfil: a session bound to an organization can only sign in for
+ * Returns the request, limited to what the session can fulfill: a session bound to an organization can only sign in for
  * that organization. Undefined if the app requests another organization.
  */
 function answerable({ organizationId }: SessionRow, asked: AppRequest): AppRequest | undefined {

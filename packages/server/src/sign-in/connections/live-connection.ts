@@ -53,7 +53,10 @@ export async function vouchesFor(
   return row?.vouches ?? false;
 }
 
-/** The connection that the organization requires for this user, who has a verified address in one of its domains. */
+/**
+ * The connection that the organization requires this user to sign in through; undefined unless the user has a verified
+ * address in one of its domains.
+ */
 export const requiredConnection = (
   db: Executor,
   app: AppPosition,

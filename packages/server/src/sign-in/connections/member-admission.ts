@@ -13,7 +13,7 @@ import { organizationConnections } from '../../schema/tenants/organization-conne
 import { roles } from '../../schema/rights/role.ts';
 import { connectionById, vouchesFor, type LiveConnection } from './live-connection.ts';
 
-/** Effects of a sign-in through a connection, apart from proving who a person is. */
+/** A sign-in through an organization's connection. */
 export interface ConnectedMember {
   readonly connection: LiveConnection;
   /** Whether they will become a member of the organization, with its default role. */
@@ -23,7 +23,7 @@ export interface ConnectedMember {
 /**
  * The sign-in as a member; undefined if the connection does not admit the person. The provider vouches only for
  * addresses in its verified domains, people who are not members join only if `justInTime` is on, and an existing user
- * must have proved the address once.
+ * whose account is not linked yet must have proved the address by a mailed code.
  */
 export async function connectedMember(
   ctx: Run,

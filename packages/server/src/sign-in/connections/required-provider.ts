@@ -4,8 +4,8 @@ import { rowsOf } from '../../db/statements/rows.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 
 /**
- * The name of an organization of the user that requires its provider for addresses in this domain; undefined if there
- * is none.
+ * The name of one of the user's organizations that requires its provider for addresses in this domain; undefined if
+ * none does.
  */
 export async function organizationRequiringProvider(
   db: Executor,

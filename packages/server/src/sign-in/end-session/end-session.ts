@@ -32,7 +32,7 @@ interface LogoutParameters {
 interface PreparedLogout {
   readonly app: LiveApp | null;
   readonly hint: IdTokenHint | null;
-  /** The address to which the browser goes afterwards. */
+  /** The address that the browser goes to afterwards. */
   readonly redirect: string;
   /** Absent if the browser goes directly to the app, or the app has no page to go back to. */
   readonly wayBack?: WayBack;
@@ -96,8 +96,8 @@ export async function beginLogout(ctx: Run, prepared: PreparedLogout): Promise<s
 
 /**
  * Ends the session that the id_token names, the browser sign-in in which it began, and the browser sign-in of this
- * browser. Returns whether a session of this browser ended, because an id_token proves nothing about the person who
- * uses it.
+ * browser. Returns whether one of them was a session of this browser: the id_token alone proves nothing about the
+ * person who sends it.
  */
 async function endSessionsOfHint(
   ctx: Run,

@@ -5,7 +5,7 @@ import type { EnrolmentStep } from '../flow/flow-data.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { users } from '../../schema/people/user.ts';
 
-/** What the page shows, only to the browser that adds the second factor. */
+/** The content of the page. Only the browser that adds the second factor sees it. */
 export type ShownEnrolment =
   { readonly secret: string; readonly otpauthUrl: string } | { readonly recoveryCodes: readonly string[] };
 

@@ -131,7 +131,7 @@ export async function decideCliSignIn(
     const approval = {
       userId: user.id,
       user: flow,
-      // A command line does not use connections, because its session covers everything of the person.
+      // A command line does not use connections, because its session covers everything that the user can access.
       boundTo: null,
       acr: acrOf(flow.amr),
       scopes: null,

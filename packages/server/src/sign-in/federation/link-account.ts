@@ -66,7 +66,7 @@ async function sessionUser(
   return mayChange ? { sessionId: session.id, user } : undefined;
 }
 
-/** The session in which the connecting began. */
+/** The session of the user who began to connect the account. */
 interface Connecting {
   readonly sessionId: string;
   /** Set if it is a session of the account pages. */
@@ -75,7 +75,7 @@ interface Connecting {
 
 type ConnectCheck =
   | { readonly error: FlowError }
-  /** `null` if the account is already linked to this user. */
+  /** `user` is null if the account is already linked to this user. */
   | { readonly user: UserRow | null; readonly address: string };
 
 /**

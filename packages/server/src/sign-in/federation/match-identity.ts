@@ -22,10 +22,10 @@ type NewUser = Parameters<typeof createUser>[1];
 type MethodRow = typeof authenticationMethods.$inferSelect;
 
 /**
- * Finds or creates the user of an account at a provider (identity §8), and locks them until commit: the user to whom it
- * is linked; else the owner of its address, to whom it gets linked; else a new user. An unverified claim on the address
- * doesn't count: it ends, as when another user opens a verification mail, and is never merged. If an existing user is
- * refused, that is recorded.
+ * Finds or creates the user of an account at a provider (identity §8), and locks them until commit. This is the user
+ * that the account is linked to, else the owner of its address, whom it is then linked to, else a new user. An
+ * unverified claim on the address doesn't count: it ends, as when another user opens a verification mail, and is never
+ * merged. If an existing user may not sign in, that is recorded.
  *
  * The account is locked before addresses and users, so that of two concurrent sign-ins with a new account the second
  * finds the user that the first created.
@@ -55,7 +55,7 @@ export async function findOrCreateUser(
   return { user };
 }
 
-/** Refuses without a record, because no user is involved. */
+/** Returns the error. The refusal is not recorded. */
 export function refuseSilently(ctx: Run, error: FlowError): { readonly error: FlowError } {
   ctx.unchanged();
   return { error };

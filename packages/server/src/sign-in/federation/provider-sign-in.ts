@@ -23,7 +23,7 @@ interface BeginParameters extends CliParameters {
 }
 
 /**
- * Starts a flow, and returns the address to which the browser goes next.
+ * Starts a flow, and returns the address that the browser goes to next.
  *
  * @throws INVALID_REDIRECT_URI, VALIDATION_ERROR, PROVIDER_NOT_CONFIGURED
  */
@@ -91,8 +91,8 @@ export async function fetchIdentity(
 }
 
 /**
- * Signs the user in, or asks a signed-in user whether to connect the account. Returns the browser's next address; the
- * browser then has its session. On failure the address contains the error.
+ * Signs the user in, or sends the browser to a page that asks whether to connect the account or to approve the command
+ * line. Returns the browser's next address, which contains the error on failure.
  */
 export async function completeProviderSignIn(ctx: Run, { flow, outcome }: ProviderResult): Promise<string> {
   const { services } = ctx;

@@ -101,7 +101,7 @@ export interface SignInStep {
   readonly name: 'signIn';
   /** The form that was sent last, if any. */
   readonly form?: SignInForm;
-  /** The address with which they sign in; absent if the page still asks for it. */
+  /** The address that they sign in with; absent if the page still asks for it. */
   readonly address?: string;
   /** The values typed into the form, without passwords and codes. */
   readonly entered?: { readonly email?: string; readonly name?: string };
@@ -109,7 +109,8 @@ export interface SignInStep {
   readonly problems?: readonly { readonly path: string; readonly code: DetailCode }[];
   readonly notice?: Notice;
   /**
-   * The provider's key or connection's id to which the person went last; absent for GitHub, or if they went to none.
+   * The key of the provider, or the id of the connection, that the person went to last; absent for GitHub, or if they
+   * went to none.
    */
   readonly providerKey?: string;
   /** The organization's connection for the domain of the address. */
@@ -167,7 +168,7 @@ export interface FlowData {
     readonly connecting: string | null;
     /** Set if that session is one of the account pages. */
     readonly ofAccountPages?: true;
-    /** The address to which the browser returns at the end; null for the default page. */
+    /** The address that the browser returns to at the end; null for the default page. */
     readonly redirect: string | null;
     readonly cli: CliRequest | null;
   };
@@ -183,11 +184,11 @@ export interface FlowData {
     readonly redirect: string;
   };
   readonly project: ProjectSignIn;
-  /** The user is asked whether to end these sessions of the browser. */
+  /** A logout that the user has not confirmed yet. */
   readonly logout: LogoutQuestion;
   /**
-   * The link on the page at the end of a logout. It is stored here rather than in the page's URL, in which any site
-   * could choose it.
+   * The link on the page at the end of a logout. It is stored here rather than in the page's URL, where any site could
+   * choose it.
    */
   readonly signedOut: WayBack;
 }

@@ -1,4 +1,4 @@
-/** The app that began a logout, and its home page, to which people can go back. */
+/** The app that began a logout, and its home page, which people can go back to. */
 export interface WayBack {
   readonly app: string;
   readonly homepageUrl: string;
@@ -10,7 +10,7 @@ export interface LogoutQuestion {
   readonly projectId: string | null;
   /** The name of the app that asks; null if unknown. */
   readonly app: string | null;
-  /** The address to which the browser goes afterwards. */
+  /** The address that the browser goes to afterwards. */
   readonly redirect: string;
   /**
    * The link on the final page, if that is a page of this service. Absent if the browser returns to the app, or the app

@@ -61,7 +61,7 @@ class AlreadyDone extends Error {
 const tokens = ['form_token', 'formToken', 'consent_token', 'token', 'state'] as const;
 
 /**
- * Whether the operation can be a step: forms of pages, and returns from a provider. Responses to scripts, such as a
+ * Whether the operation can be a step: a form of a page, or the return from a provider. Responses to scripts, such as a
  * challenge, must be new each time.
  */
 const mayBeStep = ({ kind, forBrowsers, takesForm, method }: NamedOperation): boolean =>
@@ -200,7 +200,7 @@ function answerToStore(out: unknown): Answer | null {
   return body === null ? { kind: 'reply', headers, ...(status !== undefined && { status }) } : null;
 }
 
-/** Returns the address to which this response sends the browser; undefined if it has none. */
+/** Returns the address that this response sends the browser to; undefined if it has none. */
 const locationOf = (answer: Answer): string | undefined =>
   answer.kind === 'reply'
     ? answer.headers['location']

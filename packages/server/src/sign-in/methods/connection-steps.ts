@@ -90,7 +90,7 @@ export async function reachConnection(
 }
 
 /**
- * Returns the URL at which the person signs in, or of the page that says why they cannot.
+ * Returns the URL at which the person signs in, or the URL of the page that says why they cannot.
  *
  * @throws INVALID_TOKEN, PROVIDER_NOT_CONFIGURED
  */
@@ -138,7 +138,8 @@ export async function fromConnection(
 
 /**
  * Continues with the identity, or returns to the sign-in methods with a notice. A user who had the address before,
- * through a method of their own, proves it once by a mailed code: no organization takes over a user just by its word.
+ * through a method of their own, proves it once by a mailed code, so that an organization cannot take over a user just
+ * by naming the address.
  *
  * @throws INVALID_TOKEN, PROVIDER_NOT_CONFIGURED
  */

@@ -40,7 +40,8 @@ const flowBucket = (operation: string, { flowCookie, network }: Call): string =>
   `${operation} ${hashOneTimeToken(flowCookie ?? '')} ${network}`;
 
 /**
- * A page that offers another mail has a new value each time it is shown; a form that is sent twice has the same value.
+ * Each time a page that offers another mail is shown, its form has a new value. A form that is sent twice has the same
+ * value.
  */
 const attempt = z
   .string()

@@ -15,8 +15,8 @@ import { notOffered } from '../mailed-codes/not-offered.ts';
 import { mailCode, reachableAddress, refuseAddress, storeForm } from '../mailed-codes/request-code.ts';
 
 /**
- * Stores the address and shows the sign-in methods, the same for every address. @throws INVALID_TOKEN,
- * ORIGIN_NOT_ALLOWED
+ * Stores the address and shows the sign-in methods, without revealing whether the address has a user.
+ * @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED
  */
 export async function identify(
   ctx: Run,

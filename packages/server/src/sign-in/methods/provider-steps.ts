@@ -23,8 +23,8 @@ import { notOffered } from '../mailed-codes/not-offered.ts';
 import { appOf, commonPart, continueWithProof, flowAt, type ProjectFlow } from '../steps/steps.ts';
 
 /**
- * Returns the URL at which the person signs in, or of the page that says why they cannot. `isReached`: whether the
- * provider responds.
+ * Returns the URL at which the person signs in, or the URL of the page that says why they cannot. `isReached`: whether
+ * the provider responds.
  *
  * @throws INVALID_TOKEN, PROVIDER_NOT_CONFIGURED
  */

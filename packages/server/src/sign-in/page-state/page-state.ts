@@ -48,12 +48,12 @@ export interface PageState {
   /** Whether the user has an authenticator app. Set only at the second factor. */
   readonly hasAuthenticator: boolean;
   readonly signIn: FirstPage;
-  /** The signed-in user. Set only at the consent. */
+  /** The signed-in user. Set only on the consent page. */
   readonly user: PersonProfile | null;
   /** Set only at the consent. */
   readonly maker: AppOwner | null;
   /**
-   * The permissions that the app requests. Null if it is not restricted, so that it may use all rights of the user in
+   * The permissions that the app requests. Null if the app is not restricted: it may then use all rights of the user in
    * its project.
    */
   readonly scopes: readonly NamedScope[] | null;
@@ -61,11 +61,13 @@ export interface PageState {
   readonly later: readonly NamedScope[];
   /** The data for setting up an authenticator app, or new recovery codes. Set only while the user adds one. */
   readonly enrolment: ShownEnrolment | null;
-  /** The organizations that the user can choose from. Set only at that choice. */
+  /** The organizations that the user can choose from. Set only on the page for that choice. */
   readonly choices: ShownChoices | null;
-  /** The name of the organization that the user signs in for. Set only at the consent. */
+  /** The name of the organization that the user signs in for. Set only on the consent page. */
   readonly organization: string | null;
-  /** What the app will learn about the user; empty for a plain OAuth 2.0 request. */
+  /**
+   * The OpenID Connect scopes, which say what the app will learn about the user; empty for a plain OAuth 2.0 request.
+   */
   readonly openid: readonly OpenidScope[];
   /** The address that the app suggests (`login_hint`). */
   readonly loginHint: string | null;

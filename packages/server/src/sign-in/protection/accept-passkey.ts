@@ -8,7 +8,7 @@ import { useAssertion, type AssertionCheck, type PasskeyProof } from '../webauth
 import { stopReset } from '../second-factor/reset.ts';
 import { delayToStep } from './constant-time-answer.ts';
 
-/** A completed check of a passkey. `checkedAt` is its end, as a time of `performance.now()`. */
+/** A completed check of a passkey. `checkedAt` is the time at which it ended (`performance.now()`). */
 export interface EndedAssertion {
   readonly check: AssertionCheck;
   readonly checkedAt: number;
@@ -21,8 +21,9 @@ interface AcceptedPasskey {
 
 /**
  * Returns the user whom the passkey signs in, locked until commit. Returns null if the passkey is not accepted, or the
- * user may not sign in from here. Such an attempt is counted and recorded, and the response takes as long for an
- * unknown passkey. The challenge is used up in any case, so commit.
+ * user may not sign in from this network. The refusal is recorded, and a wrong signature is counted unless the user is
+ * locked out. For an unknown passkey nothing is recorded, and the response takes as long. The challenge is used up in
+ * any case, so commit.
  */
 export async function acceptPasskey(
   ctx: Run,

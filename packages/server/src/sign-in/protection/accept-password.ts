@@ -8,15 +8,15 @@ import { nodeOfUser } from '../../people/user-node.ts';
 import { lockUser } from '../../people/lock-user.ts';
 import { delayToStep } from './constant-time-answer.ts';
 
-/** A completed check of a password. `hashedAt` is its end, as a time of `performance.now()`. */
+/** A completed check of a password. `hashedAt` is the time at which it ended (`performance.now()`). */
 export interface EndedCheck extends PasswordCheck {
   readonly hashedAt: number;
 }
 
 /**
  * Returns the user whose password was correct, locked until commit. Returns null if it was wrong, or the user may not
- * sign in from here. Such an attempt is recorded, and counted unless the user is locked out. For an address without a
- * user nothing is recorded, and the response takes as long as for a wrong password.
+ * sign in from this network. Such an attempt is recorded, and counted unless the user is locked out. For an address
+ * without a user nothing is recorded, and the response takes as long as for a wrong password.
  */
 export async function acceptPassword(ctx: Run, checked: EndedCheck): Promise<UserRow | null> {
   const { tx, services, call } = ctx;

@@ -10,7 +10,7 @@ import type { Run } from '../../services.ts';
 /** The length of a step in milliseconds. */
 export const STEP_MS = 250;
 
-/** Milliseconds until the end of the current step. The first step counts in full. */
+/** Milliseconds until the end of the current step. At zero, the whole first step is left. */
 export const remainderOfStep = (elapsedMs: number): number =>
   Math.max(1, Math.ceil(elapsedMs / STEP_MS)) * STEP_MS - elapsedMs;
 

@@ -27,7 +27,7 @@ interface Change {
 
 /**
  * Records a change of the user's sign-in methods, and mails it to every address that they had verified before. So an
- * attacker with short access can neither add a method unnoticed nor remove the address that would get the warning. The
+ * attacker with brief access can neither add a method unnoticed nor remove the address that would get the warning. The
  * mails are queued here rather than by the event's notification, which does not know a removed address.
  */
 export async function recordMethodChange(

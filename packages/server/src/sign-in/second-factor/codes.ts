@@ -27,7 +27,7 @@ export const factorsOf = (tx: Executor, userId: string): PromiseLike<FactorRow[]
     .where(eq(mfaFactors.userId, userId))
     .orderBy(mfaFactors.createdAt, mfaFactors.id);
 
-/** The second factor as the user sent it: a code of their authenticator app, a passkey, or a recovery code instead. */
+/** The second factor as the user sent it: a code of their authenticator app, a passkey, or a recovery code. */
 export interface SecondFactorInput {
   readonly code?: string | undefined;
   readonly recoveryCode?: string | undefined;

@@ -19,7 +19,7 @@ export async function addFirstFactor(
   const { tx, services } = ctx;
   const { kek, ids, clock } = services;
   const [id, now] = [ids.next(), clock.now()];
-  // Apps whose set-up was never completed would count towards the maximum.
+  // Apps whose set-up was never completed would count toward the maximum.
   await tx.delete(mfaFactors).where(and(eq(mfaFactors.userId, user.id), eq(mfaFactors.isEnabled, false)));
   await tx.insert(mfaFactors).values({
     id,

@@ -54,7 +54,7 @@ export async function removeFactors(
 export const stopReset = (tx: Executor, userId: string): PromiseLike<unknown> =>
   tx.delete(factorResets).where(eq(factorResets.userId, userId));
 
-/** Carries out the resets whose day has passed. Never rejects; the next run does whatever is left. */
+/** Carries out the resets whose waiting time is over. Never rejects; the next run does whatever is left. */
 export const carryOutFactorResets = (
   services: Services,
   pool: Executor,

@@ -76,8 +76,8 @@ export async function raiseSession(
 export const userTarget = (user: UserRow) => ({ type: 'User', id: user.id }) as const;
 
 /**
- * The same refusal for a wrong, used or locked-out code. The transaction commits the counted failure and the audit
- * entry.
+ * Refuses a wrong, used or locked-out code, always in the same way. The transaction commits the counted failure and the
+ * audit entry.
  */
 export async function refuseCode(ctx: Run, user: UserRow): Promise<Refusal> {
   const node = await nodeOfUser(ctx.tx, user.id);

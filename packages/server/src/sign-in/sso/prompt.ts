@@ -4,7 +4,7 @@ export interface Prompt {
   readonly isSilent: boolean;
   /** Whether the user must sign in again, although they are signed in already. */
   readonly asksSignIn: boolean;
-  /** How long ago they may have signed in, in seconds; null for any time. */
+  /** How long ago the user may have signed in, in seconds; null for any time. */
   readonly maxAgeSeconds: number | null;
 }
 

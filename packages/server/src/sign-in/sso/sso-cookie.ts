@@ -24,7 +24,7 @@ export function parseSsoCookie(cookie: string | null): SsoEntry[] {
     });
 }
 
-/** Sets the cookie after the commit. `maxAgeSeconds` is the longest remaining life of any of its sessions. */
+/** Sets the cookie after the commit. `maxAgeSeconds` must be at least as long as any of its sessions can still live. */
 export function setSsoCookie(ctx: Run, entries: readonly SsoEntry[], maxAgeSeconds: number): void {
   const value = entries
     .slice(0, MAX_ENTRIES)

@@ -14,9 +14,9 @@ import { endSessions, liveSessions } from '../../sessions/live-sessions.ts';
 import { parseSsoCookie, setSsoCookie, type SsoEntry } from './sso-cookie.ts';
 
 /*
- * The browser sign-in: one sign-in on the pages for all apps of an issuer (openid §8). It is a session of the browser
- * that makes no tokens, and proves who the user is to the next app of the same project. When it ends, the app sessions
- * that began in it end too.
+ * The browser sign-in: one sign-in on the pages for all apps of an issuer (openid §8). It is a browser session without
+ * tokens, which proves who the user is to the next app of the same project. When it ends, the app sessions that began
+ * in it end too.
  */
 
 const HOUR_MS = 3_600_000;
@@ -66,7 +66,7 @@ const isHeld = ({ id, refreshHash }: SessionRow, entries: readonly SsoEntry[]): 
   return hash !== undefined && equalHashes(Buffer.from(hash), Buffer.from(refreshHash));
 };
 
-/** The user of the session, as far as it still proves them: its second factor counts for SSO_MFA_HOURS. */
+/** The user of the session, with the proofs that still count: a second factor counts for SSO_MFA_HOURS. */
 export function personOfSession({ config, clock }: Services, session: SessionRow): IdentifiedPerson {
   const factorUntil = (session.factorAt?.getTime() ?? 0) + config.auth.sso.factorHours * HOUR_MS;
   const isFactorFresh = factorUntil > clock.now().getTime();
@@ -86,8 +86,9 @@ export function personOfSession({ config, clock }: Services, session: SessionRow
 }
 
 /**
- * Stores what the user has proved for the next apps of the project, and returns the id of the session. Each sign-in
- * gives the browser a new secret. If another user was signed in in this browser, their session ends.
+ * Stores what the user has proved for the next apps of the project, and returns the id of the session. Unless the user
+ * continued an existing browser sign-in, the browser gets a new secret. If another user was signed in in this browser,
+ * their session ends.
  */
 export async function keepSignIn(
   ctx: Run,
@@ -151,7 +152,10 @@ const issuerOfConnection = (id: string): string => `connection ${id}`;
 export const connectionOfSession = ({ organizationId, ssoIssuer }: SessionRow): string | undefined =>
   organizationId === null ? undefined : ssoIssuer?.split(' ')[1];
 
-/** The time at which it ends: when no app has used it for a while, but at the latest some days after the sign-in. */
+/**
+ * The time at which a browser sign-in ends: when no app has used it for a while, but at the latest a fixed time after
+ * the user signed in.
+ */
 function endOf(
   { config }: Services,
   {

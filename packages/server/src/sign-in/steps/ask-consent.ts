@@ -14,8 +14,8 @@ import type { Run } from '../../services.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 
 /**
- * Determines the scopes that consent can grant, and continues with the consent page, or back to the app if it needs no
- * consent or the user has consented before.
+ * Continues with the page of the next missing step (another provider, a second factor, the organization, or the
+ * consent), or finishes the sign-in if the app needs no consent or the user has consented before.
  */
 export async function askConsent(
   ctx: Run,
@@ -82,7 +82,8 @@ function isOnDevice({ confidential }: LiveApp, { redirectUri }: AppRequest): boo
 
 /**
  * Whether the app may learn, through requests without a page, who is signed in here, for example by guessing
- * `login_hint` or `organization`. It may if it belongs to the project's owner, or the user has consented to it.
+ * `login_hint` or `organization`. It may if it is a first-party app or the user has consented to it, unless another
+ * program on the user's device could receive the response.
  */
 export const mayLearnUser = async (
   db: Executor,
@@ -116,8 +117,8 @@ export async function obstacleTo(
 
 /**
  * Why the sign-in needs no consent; undefined if it does. The service itself needs none. A first-party app needs
- * consent if it asks for it, or if a user who is already signed in in this browser joins the project or approves a
- * device. Other apps need it unless the user has consented before; a user who joins has not.
+ * consent if it asks for it, or if a user who is already signed in in this browser joins the project or uses an app on
+ * their device. Other apps need it unless the user has consented before; a user who joins has not.
  */
 async function findConsent(
   db: Executor,

@@ -1,4 +1,4 @@
-/* Declarations that operations called by browsers in a sign-in to an app have in common. */
+/* Shared declarations of the operations that browsers call in a sign-in to an app. */
 
 import { z } from 'zod';
 import type { DoorwardError } from '../../errors.ts';

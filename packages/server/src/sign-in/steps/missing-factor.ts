@@ -33,8 +33,9 @@ export async function missingFactor(
 }
 
 /**
- * Whether the user signed in recently enough to add a factor, as everywhere else. If an organization vouched for them
- * they may not: its provider would get a factor of the user, which counts in other organizations too.
+ * Whether the user may add a factor now. As everywhere else, they must have signed in recently. A user whom an
+ * organization vouched for may not: the provider, which can sign in as the user, could add a factor that counts in
+ * other organizations too.
  */
 export function mayAddFactor({ clock, config }: Services, person: IdentifiedPerson): boolean {
   if (boundOrganization(person) !== undefined) return false;
@@ -43,7 +44,7 @@ export function mayAddFactor({ clock, config }: Services, person: IdentifiedPers
   return minutes === 0 || clock.now().getTime() - new Date(authenticatedAt).getTime() <= minutes * 60_000;
 }
 
-/** Moves the sign-in to that page. Nothing is added to the user before the first correct code. */
+/** Moves the sign-in to the page of the missing factor. Nothing is added to the user before the first correct code. */
 export async function askFactor(
   ctx: Run,
   state: SignInState,

@@ -35,8 +35,8 @@ export interface AssertionCheck {
   /** The user whose passkey it is, whether or not the signature is valid; null for an unknown passkey. */
   readonly userId: string | null;
   /**
-   * Whether there was something to verify, so that a failure counts as a wrong secret. With an expired challenge there
-   * was not.
+   * Whether a signature was checked, so that a failure counts as a wrong secret. False if the challenge has expired or
+   * the passkey is unknown.
    */
   readonly isAttempt: boolean;
   readonly verified: VerifiedAssertion | null;

@@ -4,7 +4,7 @@ import type { Services } from '../../services.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { passkeyChallenges } from '../../schema/sign-in/passkey-challenge.ts';
 
-/** What a challenge is valid for. A challenge for one purpose, session or flow is not valid in another. */
+/** The use that a challenge is valid for. A challenge for one purpose, session or flow is not valid in another. */
 export type ChallengeUse =
   /** Adds a passkey, in this session only. */
   | { readonly purpose: 'registration'; readonly boundTo: string }

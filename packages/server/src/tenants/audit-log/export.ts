@@ -20,7 +20,7 @@ import { formats, type Format } from './export-format.ts';
  */
 const WINDOW = 500;
 
-/** Which entries to export, and in which format. */
+/** The entries to export, and their format. */
 interface ExportRequest {
   readonly scope: ResolvedScope;
   readonly includeProjects: boolean;
@@ -30,12 +30,12 @@ interface ExportRequest {
   /** The operation that exports, as the audit log names it. */
   readonly operation: 'exportAuditLogs' | 'exportInstallationAuditLogs';
   /**
-   * Id of the exporting request: its own entry, already committed, is the last one of the scope's chain in the file.
+   * Id of the exporting request: its own entry, already committed, is the last entry of the scope's chain in the file.
    */
   readonly requestId: string;
 }
 
-/** What all export operations declare in the same way; `access`, `tenants` and the route differ. */
+/** The declarations that all export operations share; `access`, `tenants` and the route differ. */
 export const exportOperation = {
   only: 'rest',
   bare: ['application/x-ndjson', 'text/csv'],
@@ -53,7 +53,7 @@ type Exporting = Pick<Context, 'call' | 'read' | 'record'> & { readonly scope: R
 type ExportInput = InputOf<typeof auditFilters> & { readonly format: Format };
 
 /**
- * Records the export with its filters, and answers the file. `exportReply` reads the entries while it sends the file,
+ * Records the export with its filters, and returns the file. `exportReply` reads the entries while it sends the file,
  * after the transaction committed the export's own entry.
  */
 export function exportEntries(

@@ -41,7 +41,10 @@ export const organizationConnection = query({
   run: ({ target }) => Promise.resolve(target),
 });
 
-/** What all changes declare: only a person who has signed in recently decides who vouches for the members. */
+/**
+ * The declarations that all changes share: only a person who has signed in recently decides who vouches for the
+ * members.
+ */
 const change = {
   tenants,
   whileImpersonating: 'refused',
@@ -110,7 +113,7 @@ export const updateOrganizationConnection = mutation({
       ...sealedSecret,
       provedAt,
     });
-    // The cached scope of the organization contains which sign-ins it accepts.
+    // The cached scope of the organization says which sign-ins it accepts.
     ctx.invalidate(`node:${scope.nodeId}`);
     if (after.enforced && (!before.enforced || patch.domainIds)) await endUnboundSessions(ctx, scope.nodeId);
     return row;

@@ -2,7 +2,7 @@ import { Resolver } from 'node:dns/promises';
 import type { DnsResolver } from '../../kernel/ports.ts';
 
 const TIMEOUT_MS = 5000;
-/** How many records of a name are read. Other services may have records under the same name. */
+/** The maximum number of records that are read for a name. Other services may have records under the same name. */
 const MAX_RECORDS = 200;
 const absent = new Set(['ENOTFOUND', 'ENODATA']);
 

@@ -27,7 +27,9 @@ export const organizationDomains = query({
     db.page(OrganizationDomain, input, [equals(OrganizationDomain, 'status', input.status)]),
 });
 
-/** What all changes declare: only a person who has signed in recently claims domains for an organization. */
+/**
+ * The declarations that all changes share: only a person who has signed in recently claims domains for an organization.
+ */
 const change = {
   tenants,
   whileImpersonating: 'refused',

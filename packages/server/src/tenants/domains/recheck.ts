@@ -28,8 +28,8 @@ const columns = { ...getTableColumns(domains), record: OrganizationDomain.comput
  * Looks for the records of verified and lapsed domains once a day. A domain whose record has been gone for three days
  * lapses; a lapsed domain whose record is back is verified again, unless another organization has verified it
  * meanwhile. An update of the row claims each check, so that one process does it. If no name server answers, nothing
- * changes and the check is repeated after an hour, and after two days of silence once a day: an outage of name
- * servers takes away no domain.
+ * changes, so that an outage of name servers does not cost an organization its domain. The check is then repeated after
+ * an hour, and after two days of silence once a day.
  *
  * Never rejects: it logs failures, and a later run tries again.
  *

@@ -36,7 +36,7 @@ export async function assertWithinLimit({ tx, db }: Pick<DomainRun, 'tx' | 'db'>
 }
 
 /**
- * Stores what the name servers answered about the record of this domain. They were queried before the transaction.
+ * Marks the domain as verified if the name servers returned its record. They were queried before the transaction.
  * @returns the domain, and whether this call verified it
  * @throws NOT_FOUND, INVALID_STATE without the record, CONFLICT if another organization has verified the domain
  */

@@ -128,7 +128,7 @@ export const answerOffer = (
   });
 
 /**
- * Removes the customer from a recording: a declined offer does not reveal to which organization its receiver belongs.
+ * Removes the customer from a recording: a declined offer does not reveal which organization its receiver belongs to.
  */
 const withoutCustomer = (recording: Parameters<Context['record']>[0]) => ({
   ...recording,

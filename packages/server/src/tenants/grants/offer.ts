@@ -15,7 +15,7 @@ export const newOfferEnd = ({ clock }: Pick<Services, 'clock'>): Date =>
   new Date(clock.now().getTime() + OFFER_DAYS * 86_400_000);
 
 /**
- * Queues the mail with a new link. When the address has reached its mail limit, no mail is sent, the answer is the
+ * Queues the mail with a new link. When the address has reached its mail limit, no mail is sent, the response is the
  * same, and the earlier link stays valid.
  */
 export async function sendOffer(ctx: Run, grant: GrantRow, to: string): Promise<void> {

@@ -13,8 +13,8 @@ export const withGrantStatus = (status?: z.output<typeof ProjectGrantStatus>) =>
     : eq(projectGrants.status, status);
 
 /**
- * Adds what a customer may know of project, owner, roles and users. Call it only with grants of the caller's
- * organization.
+ * Adds the details of project, owner, roles and users that a customer may know. Call it only with grants of the
+ * caller's organization.
  */
 export const withGrantDetails = <R extends { readonly id: string }>(tx: Executor, grants: readonly R[]) =>
   withoutRls(tx, async () => {

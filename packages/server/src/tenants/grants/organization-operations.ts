@@ -60,7 +60,10 @@ export const organizationGrant = query({
   run: (ctx) => readOwn(ctx, ctx.input.id),
 });
 
-/** Whether a session is needed: of all keys, only those of the organization or its account may answer an offer. */
+/**
+ * Whether the operation requires a session of this caller. Only keys of the organization or its account may answer an
+ * offer without one.
+ */
 const isOtherKey = (_: unknown, principal: Principal): boolean => !isManagementKey(principal);
 
 export const acceptProjectGrant = mutation({

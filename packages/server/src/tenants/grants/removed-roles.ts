@@ -11,8 +11,9 @@ import type { GrantRow } from './store.ts';
 const REASON = 'roleRemovedFromGrant';
 
 /**
- * Takes roles that a grant no longer has away from all users and keys of its slice, in a fixed number of statements.
- * Call it without row-level security. Returns what to record in the slice.
+ * Removes roles that a grant no longer has from all users of its slice, and revokes the keys of the slice that have
+ * these roles. Takes a fixed number of statements. Call it without row-level security. Returns what to record in the
+ * slice.
  */
 export async function removeRoles(
   { tx, invalidate }: Pick<Context, 'tx' | 'invalidate'>,

@@ -177,7 +177,9 @@ export async function resend(ctx: GrantingRun, id: string): Promise<GrantRow> {
   return grant;
 }
 
-/** Suspends or resumes. Roles and keys of the slice stay, and work again later. @throws NOT_FOUND, INVALID_STATE */
+/**
+ * Suspends or resumes a grant. Roles and keys of the slice stay, and work again later. @throws NOT_FOUND, INVALID_STATE
+ */
 export async function setStatus(
   ctx: GrantingRun,
   id: string,
@@ -241,8 +243,8 @@ async function lockInState(ctx: GrantingRun, id: string, allowed: readonly Grant
 }
 
 /**
- * Asserts that these are roles of the project itself, all of whose permissions the caller holds. Share-locks the
- * roles, so that none can be deleted as unassigned before it is granted.
+ * Asserts that these are roles of the project itself, and that the caller holds all of their permissions. Share-locks
+ * the roles, so that none can be deleted before it is granted.
  * @throws NOT_FOUND, PRIVILEGE_ESCALATION
  */
 async function assertGrantable(ctx: GrantingRun, roleIds: readonly string[]): Promise<void> {

@@ -78,7 +78,7 @@ interface Invitation extends Names {
   readonly language: Language;
   readonly token: string;
   readonly expiresAt: Date;
-  /** The colour and the logo of the organization. */
+  /** The color and the logo of the organization. */
   readonly brand: { readonly colour: string | null; readonly logoUrl: string | null };
 }
 

@@ -15,9 +15,9 @@ import { projectGrants } from '../../schema/tenants/project-grant.ts';
 import { Role, roles } from '../../schema/rights/role.ts';
 
 /**
- * Roles in granted projects that an invitation brings. They are checked when it is sent, and again when it is
- * accepted. Grants and roles that have ended meanwhile are left out. If the inviter may no longer assign roles there,
- * the invitation is void.
+ * Roles in a granted project that the new member gets. They are checked when the invitation is sent, and again when it
+ * is accepted. Grants and roles that have ended meanwhile are left out. If the inviter may no longer assign roles
+ * there, the invitation is void.
  */
 export interface InvitedGrant {
   readonly grantId: string;

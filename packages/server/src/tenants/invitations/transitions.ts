@@ -93,7 +93,7 @@ export async function invite(
 }
 
 /**
- * Mails a new link, which replaces the earlier one; the end of the invitation stays.
+ * Mails a new link, which replaces the earlier one. The expiry of the invitation stays the same.
  * @throws NOT_FOUND, INVALID_STATE
  */
 export async function resend(ctx: InvitingRun, id: string): Promise<InvitationRow> {
@@ -105,8 +105,8 @@ export async function resend(ctx: InvitingRun, id: string): Promise<InvitationRo
 }
 
 /**
- * Sends the invitation again, with a new link and the full time. The caller needs the same rights as for a new
- * invitation, also to offer ownership.
+ * Sends the invitation again, with a new link and the full period. To offer ownership again, the caller needs a recent
+ * sign-in, as for a new invitation.
  * @throws NOT_FOUND, INVALID_STATE, STEP_UP_REQUIRED, CONFLICT
  */
 export async function renew(ctx: InvitingRun, id: string): Promise<InvitationRow> {
@@ -175,9 +175,9 @@ async function assertInvitable({ tx, scope, services }: InvitingRun, email: stri
 }
 
 /**
- * Queues the mail with a new link. When the address has reached its mail limit, no mail is sent, the answer is the
- * same, and the earlier link stays valid. Mails are counted here and not in `prepare`, because refused calls send
- * none: of concurrent calls for one address, the one that succeeds must not find the limit used up by the others.
+ * Queues the mail with a new link. When the address has reached its mail limit, no mail is sent, the response is the
+ * same, and the earlier link stays valid. Mails are counted here and not in `prepare`, because refused calls send none:
+ * of concurrent calls for one address, the one that succeeds must not find the limit used up by the others.
  */
 async function sendLink(ctx: InvitingRun, invitation: InvitationRow): Promise<void> {
   const { tx, services, call } = ctx;

@@ -15,8 +15,8 @@ interface Founding {
 }
 
 /**
- * The owner of the account, locked like any new member. If a key creates an organization, they become its owner,
- * because a machine never owns one.
+ * The owner of the account, locked like any new member. If a key creates an organization, the owner of the account
+ * becomes its owner, because a machine never owns one.
  * @throws INVALID_STATE when they have no verified address or are disabled
  */
 export async function lockAccountOwner(ctx: Founding): Promise<string> {

@@ -11,7 +11,7 @@ import { Scope } from '../../kernel/scope.ts';
 
 /** Maximum number of users per call. The size limit of bodies applies too. */
 const MAX_USERS = 500;
-/** How many faults an answer names, as for any input (conventions §2). */
+/** The maximum number of faults that an error names, as for any input (conventions §2). */
 const MAX_DETAILS = 20;
 
 const Outcome = z

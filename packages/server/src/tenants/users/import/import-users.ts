@@ -21,9 +21,8 @@ interface Outcome {
 }
 
 /**
- * Creates those of the users whose address is free, with their password and membership of the project, in a fixed
- * number of statements. A second call with the same users changes nothing, so an import that was interrupted begins
- * again.
+ * Creates the users whose address is free, with their password and membership of the project, in a fixed number of
+ * statements. A second call with the same users changes nothing, so an interrupted import can be started again.
  * @throws NOT_FOUND, PRIVILEGE_ESCALATION about the roles, CONFLICT
  */
 export async function importUsers(
@@ -67,7 +66,7 @@ interface Holder {
   readonly isVerified: boolean;
 }
 
-/** Returns by address who has verified it, or has registered with it. */
+/** Returns, by address, the user who has verified the address or registered with it. */
 async function holdersOf({ tx }: ImportRun, imported: readonly ImportedUser[]) {
   const rows = await rowsOf<Holder>(
     tx,
