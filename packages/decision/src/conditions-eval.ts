@@ -61,8 +61,8 @@ const member = (value: unknown, name: string): unknown =>
   isPlain(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 
 /**
- * Compares `constructor` first, because that is faster than reading the prototype. JSON cannot fake it: its values
- * cannot be the function `Object`.
+ * Compares `constructor` first, because that is faster than reading the prototype. JSON cannot fake it, because no JSON
+ * value is the function `Object`.
  */
 const isPlain = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && (value.constructor === Object || isPlainObject(value));
@@ -94,7 +94,7 @@ export function compileFrom<S>(
     const inner = compileFrom(node.node, readerOf);
     return (source, lists) => not(inner(source, lists));
   }
-  // And and Or mirror each other: one value decides at once; the other is the result if no value is unknown.
+  // And and Or mirror each other: one truth value decides immediately; the other is the result if no member is unknown.
   const [decisive, otherwise] =
     node.kind === 'and' ? (['false', 'true'] as const) : (['true', 'false'] as const);
   const inner = node.nodes.map((node) => compileFrom(node, readerOf));
@@ -162,7 +162,10 @@ const negate =
 
 const truthOf = (holds: boolean): Truth => (holds ? 'true' : 'false');
 
-/** Never converts types: values of different types cannot be compared, so the result is unknown, not false. */
+/**
+ * Never converts types. Values of different types cannot be compared, so the result is unknown, not false. Only null
+ * can be compared with every type.
+ */
 const equals: Test = (left, right, lists) => {
   if (!isScalar(left) || !areComparable(right, left)) return 'unknown';
   chargeText(left, lists);

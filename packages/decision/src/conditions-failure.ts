@@ -31,8 +31,8 @@ export interface Setting {
 }
 
 /**
- * Returns the comparison that made a condition fail: of the comparisons that decided its result, the leftmost one.
- * Returns undefined if the condition is met or does not parse.
+ * Returns the leftmost of the comparisons that made a condition fail; undefined if the condition is met or does not
+ * parse.
  */
 export function failureOf(
   raw: unknown,
@@ -72,9 +72,9 @@ function decidingComparison(node: Node, truth: Truth, at: At): Omit<Failure, 'ou
 }
 
 /**
- * Proposes new values for single attributes that might meet the condition, one comparison after the other, the simplest
- * values first. A proposal is not verified: the caller must evaluate the condition with it before reporting it. The
- * caller may stop iterating at any time.
+ * Proposes new values for single attributes that might meet the condition, comparison by comparison. Proposals are not
+ * verified: the caller must evaluate the condition with a proposal before reporting it. The caller may stop iterating
+ * at any time.
  *
  * @param wanted says which attributes may change
  */
@@ -158,10 +158,10 @@ function* valuesForReference(
   yield* [left, ...neighborsOf(left)];
 }
 
-/** Values next to a given one: the opposite of a boolean, the next greater and the next smaller number. */
+/** Values next to the given value: the opposite of a boolean, or a number plus one and minus one. */
 function neighborsOf(value: unknown): unknown[] {
   if (typeof value === 'boolean') return [!value];
   const neighbors = typeof value === 'number' ? [value + 1, value - 1] : [];
-  // Very large numbers are left out: rounding makes them equal to the number itself.
+  // Very large numbers are left out: rounding can make them equal to the number itself.
   return neighbors.filter((item) => !isInexact(item));
 }

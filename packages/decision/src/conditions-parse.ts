@@ -2,7 +2,7 @@
  * The grammar of conditions (authorization §7.1): parses JSON into a tree or a list of problems.
  *
  * Only the tree is evaluated, so a condition that this file refuses is never met. Only this file enforces the limits: a
- * tree has at most 8 levels and 64 nodes.
+ * condition has at most 8 levels and 64 nodes (`And`, `Or`, `Not` and comparisons).
  */
 
 import { inexactCode, isInexact } from './inexact.ts';
@@ -64,7 +64,7 @@ export type Node =
 export type ConditionProblemCode =
   'type' | 'empty' | 'limit' | 'operator' | 'path' | 'operand' | 'too_big' | 'too_small';
 
-/** One problem in a condition. Never carries the value itself. */
+/** One problem in a condition. Never contains the value itself. */
 export interface ConditionProblem {
   /** Dotted path of the problem. It begins with the `location` that was passed to `parseCondition`. */
   readonly path: string;
@@ -82,7 +82,7 @@ interface State {
   nodes: number;
 }
 
-/** True for objects as JSON has them, not for arrays and class instances. Only such objects are traversed. */
+/** True for plain objects, as in JSON; false for arrays and class instances. Only plain objects are traversed. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
@@ -127,7 +127,7 @@ export function parseCondition(raw: unknown, location: string): Parsed {
   return { root: null, problems: state.problems };
 }
 
-/** Runs before the parser, so that it works on 8 KB at most. Also false for nesting that is too deep to serialize. */
+/** Runs before the parser, so that the parser reads at most 8 KB. Also false for nesting too deep to serialize. */
 function fitsSizeLimit(raw: Record<string, unknown>): boolean {
   try {
     return new TextEncoder().encode(JSON.stringify(raw)).length <= limits.bytes;
@@ -147,7 +147,7 @@ function countNode(state: State, location: string): boolean {
   return state.nodes <= limits.nodes;
 }
 
-/** Returned in addition to a problem; the caller of `parseCondition` then discards the tree. */
+/** Stands for a clause with a reported problem. The caller of `parseCondition` discards a tree with problems. */
 const placeholder: Node = { kind: 'and', nodes: [] };
 
 function parseExpression(raw: unknown, location: string, depth: number, state: State): Node {
@@ -244,7 +244,7 @@ function parseItem(rule: ItemRule, raw: unknown, location: string, state: State)
     if (path === undefined) report(state, location, code);
     return path && { path };
   }
-  // An empty prefix matches every text, which cannot be what the author intended.
+  // An empty prefix or suffix matches every text, which cannot be what the author intended.
   if (rule === 'text' && raw === '') report(state, location, 'empty');
   else if (!isScalar(raw) || !allows(rule, raw)) report(state, location, 'operand');
   else if (isInexact(raw)) report(state, location, inexactCode(raw));

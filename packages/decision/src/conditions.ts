@@ -1,8 +1,8 @@
 /*
  * Conditions of permissions (authorization §7): validated when they are written, compiled when they are read.
  *
- * Validation reports every problem. Reading never throws: a stored condition that does not parse is never met, because
- * ignoring it would turn a restricted permission into an unrestricted one.
+ * Validation reports up to 20 problems. Reading never throws: a stored condition that does not parse is never met,
+ * because ignoring it would remove the restriction from the permission.
  */
 
 import { compileFrom, pathReader } from './conditions-eval.ts';
@@ -78,8 +78,8 @@ const compiled = new WeakMap<object, CompiledCondition>();
 
 /**
  * Compiles a condition. Never throws: a value that `parseCondition` refuses (also undefined) compiles to a condition
- * that is never met. Compiled objects are cached, because thousands of paths may share one condition, so a condition
- * must not change afterwards.
+ * that is never met. The result is cached for the object `raw`, because thousands of paths may share one condition, so
+ * do not change that object afterwards.
  *
  * @example compileCondition(condition).evaluate({ user: { id: 'u1' }, resource: order }) === 'true'
  */
@@ -199,7 +199,7 @@ function collect(node: Node, used: Map<string, Path>): void {
 }
 
 /**
- * Counts the comparisons in a condition, plus the references among list items, because each of them is read every time.
+ * Counts the comparisons in a condition, plus the references among list items, because every evaluation reads them all.
  */
 function stepsOf(node: Node): number {
   if (node.kind === 'not') return stepsOf(node.node);
@@ -215,7 +215,7 @@ function canonical(value: unknown): string {
   }
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
   if (isScalar(value)) return JSON.stringify(value);
-  // JSON.stringify writes NaN as null, and a null condition is always met.
+  // Refuses NaN, among others: JSON.stringify would write it as null, and a null condition is always met.
   if (!isPlainObject(value)) throw new TypeError('not JSON');
   const keys = Object.keys(value).sort();
   return `{${keys.map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`).join()}}`;

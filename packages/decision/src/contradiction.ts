@@ -24,12 +24,13 @@ export function isNeverMet(condition: unknown, work = new Work(CONTRADICTION_STE
 }
 
 /**
- * The default work budget. Alternatives of several `Or` multiply, so the search must be bounded. This budget takes some
- * milliseconds and is enough for a document of a thousand typical conditions; beyond it `isNeverMet` returns false.
+ * The default work budget. Alternatives of several `Or` multiply, so the search must be bounded. Using up this budget
+ * takes milliseconds. It is enough for a document of a thousand typical conditions; beyond it, `isNeverMet` returns
+ * false.
  */
 export const CONTRADICTION_STEPS = 200_000;
 
-/** The node must evaluate to `wanted`; unknown satisfies neither. */
+/** Demands that the node evaluates to `wanted`. The result unknown satisfies neither value. */
 interface Demand {
   readonly node: Node;
   readonly wanted: boolean;

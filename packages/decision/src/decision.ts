@@ -4,8 +4,8 @@
  *
  * @example
  * const policy = compileSnapshot(claims);
- * decide(policy, { subject: { userId }, permission: 'order:read', context: { resource: order }, now: Date.now()
- * }).authorized;
+ * const question = { subject: { userId }, permission: 'order:read', context: { resource: order }, now: Date.now() };
+ * decide(policy, question).authorized;
  */
 export { applyChanges, compileSnapshot } from './policy/compile.ts';
 export { decide, type LocalQuestion } from './questions/decide.ts';

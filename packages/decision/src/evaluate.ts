@@ -41,7 +41,7 @@ export interface GrantSource {
 /** Everything about the subject that a decision reads. */
 export interface Grants {
   /**
-   * outside: the scope is unknown, belongs to another tenant, or is not the one that the credential is bound to.
+   * outside: the scope is unknown, belongs to another tenant, or is not the scope that the credential is bound to.
    * inactive: the user or key is disabled or ended.
    */
   readonly membership: 'outside' | 'inactive' | 'active';
@@ -73,9 +73,10 @@ export interface MatchedPermission {
 }
 
 /**
- * ALLOWED, ALLOWED_BY_CONDITION and CONDITION_NOT_MET name the permission; the latter two also contain its condition
- * and the attributes that it read. If several permissions match, the decision names the first unconditional one, else
- * the first whose condition is met, else the first of all, in the order given to `indexPermissions`.
+ * A decision with the reason ALLOWED, ALLOWED_BY_CONDITION or CONDITION_NOT_MET names the permission; with the latter
+ * two, it also contains the permission's condition and the attributes that the condition read. If several permissions
+ * match, the decision names the first unconditional permission, else the first whose condition is met, else the first
+ * of all, in the order given to `indexPermissions`.
  */
 export interface Decision {
   readonly authorized: boolean;
@@ -168,8 +169,8 @@ export function evaluate(grants: Grants, question: Question, work: Charged = unl
 }
 
 /**
- * Returns the decision of `evaluate` if it depends on no condition (a refusal or ALLOWED), else 'conditional'. A guard
- * calls it before it loads the row with the attributes, so that it can refuse without loading.
+ * Returns the decision of `evaluate` if it depends on no condition (a refusal or ALLOWED), else 'conditional'. Guards
+ * call this function before they load the row with the attributes, so that they can refuse without loading it.
  */
 export function evaluateWithoutConditions(grants: Grants, question: Question): Decision | 'conditional' {
   const target = locate(grants.held, question.resource, question.action);
@@ -225,7 +226,7 @@ export function candidatesFor(
 interface MutableCandidates {
   allowed: Decision | undefined;
   readonly conditional: Candidate[];
-  /** Per condition, the identities of the paths that `conditional` already contains. Usually empty. */
+  /** Per condition, the identities of the paths that `conditional` already contains. Undefined while it is empty. */
   seen: Map<unknown, Set<string>> | undefined;
 }
 
@@ -246,7 +247,7 @@ function add(
     entry.allowed ??= Object.freeze({ authorized: true, reason: 'ALLOWED', matchedPermission: permission });
     return;
   }
-  // A hundred groups with one permission make a hundred paths, but one candidate unless the condition reads the path.
+  // A hundred paths to one permission make one candidate, unless its condition reads the role or group of the path.
   const { readsRole, readsGroup } = compiled;
   const path = `${id} ${readsRole ? held.role.id : ''} ${readsGroup ? held.group.id : ''}`;
   const { condition } = held;

@@ -68,7 +68,7 @@ export function explain(
   // Permissions only add, so it is enough to evaluate the new paths alone.
   const role = context.roles.find(({ paths }) => allows(paths));
   const link = context.links.find(({ paths }) => allows(paths));
-  // A change that affects only this subject comes first, one that also affects other subjects comes last.
+  // Changes that affect only this subject come first, changes that also affect other subjects come last.
   const nearest: (Remedy | undefined)[] = [
     setting && !setting.shared ? setting.remedy : undefined,
     role && { kind: 'assignRole', roleId: role.roleId },

@@ -1,8 +1,8 @@
 /*
  * Searches for one attribute whose change would turn a refusal into an allowed decision. There may be thousands of
- * proposals, and the attributes may be 64 KB long. So each proposal is first tried on only the values that the
- * conditions read; if a condition is then met, the change is applied to a copy of the attributes and the whole question
- * is decided again.
+ * proposals, and the attributes may take 64 KB. So each proposal is first tried on only the values that the conditions
+ * read; if a condition is then met, the change is applied to a copy of the attributes and the whole question is decided
+ * again.
  */
 
 import { compileCondition, type CompiledCondition, type Values } from './conditions.ts';
@@ -110,8 +110,8 @@ function isMetWith(tried: Tried, path: HeldPermission, { path: at, value }: Sett
   const [root] = at.parts;
   const concerns = (root !== 'role' && root !== 'group') || tried.path[root].id === path[root].id;
   if (!concerns) return false;
-  // The new value is a scalar or a list, so paths below it become missing. A path above it is an object, which no
-  // operator can compare, so it stays as it is.
+  // The new value is a scalar or a list, so values at paths below it become missing. The value at a path above it is an
+  // object, which no operator can compare, so that value need not change.
   const changed = values.map((existing, index) => {
     const text = compiled.paths[index] ?? '';
     if (text === at.text) return value;

@@ -18,7 +18,7 @@ export interface SnapshotClaims extends SnapshotRows {
   readonly format: 1;
   /** Opaque, at most 64 characters. Snapshots with equal content have equal versions, whichever process made them. */
   readonly version: string;
-  /** Never decreases from one snapshot of the project to a later one. */
+  /** Never decreases between successive snapshots of the project. */
   readonly sequence: number;
   /** The value of `X-Doorward-Revision`: the snapshot contains every change up to this revision. */
   readonly revision: string;
@@ -40,7 +40,10 @@ export interface SnapshotClaims extends SnapshotRows {
   readonly nouns: readonly string[];
 }
 
-/** The rows of a snapshot, by section. Contains only rows that an assigned role or a key refers to, directly or not. */
+/**
+ * The rows of a snapshot, by section. Of roles, groups, permissions and resources, it contains only the rows that a
+ * user or key refers to, directly or indirectly.
+ */
 export interface SnapshotRows {
   readonly resources: readonly SnapshotResource[];
   readonly permissions: readonly SnapshotPermission[];
@@ -121,13 +124,13 @@ export interface SnapshotApp {
   /** The permissions that the app may use; null if it is not restricted. */
   readonly scopes: readonly string[] | null;
   /**
-   * Seconds since 1970, rounded up. For tokens issued before this time ask the service, because the app may have lost
+   * Seconds since 1970, rounded up. Ask the service about tokens issued before this time, because the app may have lost
    * some of their scopes since.
    */
   readonly updatedAt: number;
 }
 
-/** Credentials that have ended, although tokens of theirs may not have expired yet. */
+/** Ended credentials whose tokens may not have expired yet. */
 export interface EndedCredentials {
   /** `jti` of tokens, which are ids of app sessions and of API keys. */
   readonly jti: readonly string[];
@@ -140,7 +143,7 @@ export interface EndedCredentials {
   readonly kids: readonly string[];
 }
 
-/** The sections of a snapshot whose rows changes can replace, with the member that identifies a row. */
+/** The sections that both snapshots and changes contain, each with the member that identifies a row. */
 export const rowSections = {
   resources: 'id',
   permissions: 'id',
@@ -152,7 +155,7 @@ export const rowSections = {
 } as const;
 export type RowSection = keyof typeof rowSections;
 
-/** The changes between two versions. If nothing changed, `from` equals `to`, and only `asOf` is new. */
+/** The changes between two versions. If nothing changed, `from` equals `to`, and `put` and `drop` are empty. */
 export interface ChangesClaims {
   readonly iss: string;
   readonly aud: 'doorward-snapshot';
@@ -166,8 +169,8 @@ export interface ChangesClaims {
   readonly revision: string;
   readonly asOf: number;
   /**
-   * True if the service cannot list the changes, or there are too many: `put` and `drop` are then empty, so fetch a
-   * whole snapshot.
+   * True if the service cannot list the changes, or if there are too many. In that case `put` and `drop` are empty:
+   * fetch a whole snapshot.
    */
   readonly full: boolean;
   /** The organization's attributes in full, as in the snapshot, whether or not they changed. */

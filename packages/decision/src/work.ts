@@ -1,6 +1,6 @@
 /**
- * Counts the work of decisions, so that the work of one request is limited. The limits of single inputs are harmless
- * alone, but their products are not: conditions × lists, tests × roles × permissions, proposals × attributes.
+ * Counts the work of decisions, so that the work of one request is limited. Limits on single inputs are not enough,
+ * because sizes multiply: conditions × lists, tests × roles × permissions, proposals × attributes.
  *
  * A step is roughly one comparison: 50 to 200 nanoseconds. Every loop whose length a caller can choose charges its
  * steps before it runs.
@@ -67,8 +67,8 @@ export class WorkExceeded extends Error {
 }
 
 /**
- * Counts and limits nothing: for callers who only slow down themselves, such as an application that decides in its own
- * process.
+ * Counts and limits nothing. For callers that can slow down only themselves, such as an application that decides in its
+ * own process.
  */
 export const unlimited: Pick<Work, 'charge'> = { charge: () => undefined };
 

@@ -23,9 +23,9 @@ export * from './contracts/errors.ts';
 export interface ClientOptions {
   /** `APP_URL` of the service. */
   readonly url: string;
-  /** Sent with each call. A function is called before each call. */
+  /** Sent with each call. A function is called before each attempt. */
   readonly token?: string | (() => string | Promise<string>) | undefined;
-  /** The scope of calls that name none. */
+  /** The scope of calls that don't name a scope. */
   readonly scope?: Scope | undefined;
   readonly allowHttp?: boolean | undefined;
   /** Time limit of one attempt. Default 5000, 100..120000. */
@@ -47,7 +47,7 @@ export interface Client {
 }
 
 /**
- * Creates a client of the operations alone. For permission checks, API keys and token verification use
+ * Creates a client that only calls operations. For permission checks, API keys and token verification, use
  * `createDoorward`.
  *
  * @example

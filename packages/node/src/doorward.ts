@@ -126,7 +126,7 @@ function credentialOf({ key, token, scope, clock }: CredentialSource, transport:
   return new KeyToken(exchange, clock);
 }
 
-/** Defines how logs show a client. Nothing else contains secrets, because they are only in closures. */
+/** Defines how a client appears in logs. The client has no members with secrets: secrets are only in closures. */
 function described(
   doorward: Doorward,
   { url, scope, key }: { url: string; scope: Scope | null; key: Key | null },

@@ -30,7 +30,7 @@ export const DOORWARD = 'doorward.client';
 
 const SETUP = 'doorward.setup';
 
-/** What Express and Fastify requests have in common. */
+/** The members that Express and Fastify requests have in common. */
 export interface NestRequest {
   readonly params: Readonly<Record<string, string>>;
   readonly query: unknown;
@@ -39,7 +39,7 @@ export interface NestRequest {
   principal?: PrincipalOfToken;
 }
 
-/** A provider that loads the resource for a decision, so that it can have services injected. */
+/** Loads the resource for a decision. Implemented by a provider, which can have services injected. */
 export interface ContextSource {
   contextOf(
     request: NestRequest,
@@ -133,8 +133,8 @@ const isSource = (context: NestPermissionOptions['context']): context is Type<Co
   typeof (context?.prototype as Partial<ContextSource> | undefined)?.contextOf === 'function';
 
 /**
- * Builds a guard class for one use, because Nest instantiates guards in the controller's module. `Inject` is called as
- * a plain function, because this file is built without decorators.
+ * Builds a separate guard class for each use of a decorator, because Nest instantiates guards in the controller's
+ * module. `Inject` is called as a plain function, because this file is built without decorators.
  */
 function guarded(permission: Permission | undefined, options: NestPermissionOptions) {
   const { context } = options;

@@ -9,13 +9,13 @@ import type { Permission, Principal } from './contracts/types.ts';
 
 export type { GuardOptions, PermissionOptions, SignInOptions } from './middleware/options.ts';
 
-/** What callbacks in options receive in pages and server actions. */
+/** The argument of option callbacks in pages and server actions. */
 export interface PageRequest {
   readonly headers: Headers;
 }
 
 /**
- * What callbacks in options receive in a route handler. `params` comes from Next.js; it is a promise since version 15.
+ * The argument of option callbacks in a route handler. `params` comes from Next.js and is a promise since version 15.
  */
 export interface RouteRequest<Params> extends PageRequest {
   readonly request: Request;
@@ -82,7 +82,7 @@ export interface NextGuard {
   /**
    * For server components: returns the principal, or null without a valid token.
    *
-   * @throws RefusedError if the token cannot be verified
+   * @throws RefusedError for a refusal other than 401, for example while the service cannot be reached
    */
   readonly principal: (options?: SignInOptions<PageRequest>) => Promise<Principal | null>;
 }
@@ -140,8 +140,8 @@ export function guard(doorward: Doorward, defaults: GuardOptions<PageRequest> = 
 }
 
 /**
- * The parts of Next.js that are used here; it is not installed where this package is built. Its modules are imported on
- * demand, by literal names that bundlers can see.
+ * The parts of Next.js that are used here, declared because Next.js is not installed where this package is built. The
+ * modules are imported on demand, by literal names that bundlers can see.
  */
 interface NextHeaders {
   readonly headers: () => Headers | Promise<Headers>;
@@ -169,7 +169,7 @@ async function leave(refusal: RefusedError, refused: PageOptions['refused']): Pr
   throw refusal;
 }
 
-/** Sets a header. Some responses, such as those of `fetch`, have immutable headers, so they are copied. */
+/** Sets a header. If the headers are immutable, as in responses of `fetch`, returns a copy of the response. */
 function withHeader(response: Response, name: string, value: string): Response {
   try {
     response.headers.set(name, value);

@@ -16,7 +16,8 @@ export interface DoorwardProviderProps {
 }
 
 /**
- * Makes the client available to the components inside, and starts it. `useSession().error` contains a failed sign-in.
+ * Makes the client available to the components inside, and starts it. If a sign-in fails, `useSession().error` contains
+ * the error.
  *
  * @example
  * <DoorwardProvider client={doorward}>

@@ -18,9 +18,11 @@ export const ownTests = (document: PolicyDocument): readonly PolicyTest[] =>
   document.tests.filter(({ subject }) => subject?.roles !== undefined);
 
 /**
- * Decides tests by the document, with the function that decides every question of the service. A subject has the named roles
- * and no others. `scope` has the attributes of the project's scope; without it, no condition that reads one is met. Each
- * result is made when it is asked for, so that a caller can do other work in between.
+ * Runs the tests that name roles, with the function that also decides the service's questions (`evaluate`). A subject
+ * has the named roles and no others. `scope` has the attributes of the project's scope; without it, no condition that
+ * reads a scope attribute is met. Each test runs only when the caller requests its result, so that the caller can do
+ * other work in between.
+ *
  * @throws WorkExceeded if `work` is limited
  */
 export function* runTests(

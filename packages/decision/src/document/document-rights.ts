@@ -4,9 +4,9 @@ import { unlimited, type Charged } from '../work.ts';
 import { isBuiltInNoun, targetOf, type PolicyDocument } from './document.ts';
 
 /**
- * The permissions that a document's roles grant. A role has up to 100 groups of 100 permissions each, and a document a
- * thousand roles. So each group is looked up once, and a question about one resource and action builds only the paths
- * to that pair.
+ * The permissions that a document's roles grant. A role has up to 100 groups of 100 permissions each, and a document
+ * has up to a thousand roles. So each group is looked up once, and a question about one resource and action builds only
+ * the paths to that pair.
  */
 export class DocumentRights {
   readonly #document: PolicyDocument;
@@ -95,7 +95,10 @@ interface GroupRights {
   readonly byPair: ReadonlyMap<string, readonly HeldByGroup[]>;
 }
 
-/** Normalizes the spelling as `locate` does: built-in nouns stay as they are, slugs are trimmed and lower-cased. */
+/**
+ * Normalizes the spelling: built-in nouns stay as they are, slugs and actions are trimmed and lower-cased. Unlike
+ * `locate`, treats every name with a capital first letter as a built-in noun.
+ */
 function keyOf(resource: string, action: string): string {
   const name = isBuiltInNoun(resource) ? resource : resource.trim().toLowerCase();
   return `${name} ${action.trim().toLowerCase()}`;

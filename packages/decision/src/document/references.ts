@@ -1,12 +1,12 @@
 import type { DocumentKind, PolicyDocument } from './document.ts';
 
-/** A name in a document that refers to nothing, or that is not allowed at its position. */
+/** A name in a document that refers to nothing, is not allowed, is used twice, or is required but missing. */
 export interface ReferenceFault {
   /** Path of the name; it begins with `policy`. */
   readonly path: string;
   readonly code: 'enum' | 'required' | 'not_allowed' | 'duplicate';
   readonly hint?: string;
-  /** The names that would be valid, and the one in the document. */
+  /** The names that would be valid, and the name in the document. */
   readonly allowed?: readonly string[];
   readonly given?: string;
 }
@@ -20,8 +20,8 @@ export interface BuiltInNames {
 }
 
 /**
- * Finds references in a complete document that refer to nothing or are not allowed. A valid reference is the key of a
- * row in the document or the name of a built-in row, and the action of a permission is an action of its resource.
+ * Finds the faulty names in a complete document. A valid reference is the key of a row in the document or the name of a
+ * built-in row, and the action of a permission is an action of its resource.
  */
 export function* referenceFaults(
   document: PolicyDocument,

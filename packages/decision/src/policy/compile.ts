@@ -22,8 +22,9 @@ import { SnapshotError } from './snapshot-error.ts';
  * verify the signature, the audience or the age of the claims: do that first.
  *
  * @throws SnapshotError if the format or the shape is wrong, or an id refers to no row
- * @example const policy = compileSnapshot(claims); decide(policy, { subject: { userId }, permission: 'order:read', now
- * });
+ * @example
+ * const policy = compileSnapshot(claims);
+ * decide(policy, { subject: { userId }, permission: 'order:read', now: Date.now() });
  */
 export function compileSnapshot(claims: unknown): Policy {
   const document = asObject(claims);

@@ -10,8 +10,8 @@ import { SetIndexes } from './set-indexes.ts';
 
 /**
  * The roles, groups, permissions and resources of a policy, linked to each other. Nodes are immutable: `changedGraph`
- * creates a new node for each changed row, and for each node that refers to a changed one, directly or not. The old and
- * the new graph share all other nodes, together with their compiled indexes.
+ * creates a new node for each changed row, and for each node that refers to a changed node, directly or indirectly. The
+ * old and the new graph share all other nodes, together with their compiled indexes.
  */
 export interface Graph {
   /**
@@ -38,7 +38,7 @@ export const emptyGraph = (nouns: ReadonlySet<string>): Graph => ({
 /**
  * Applies changed rows to a graph; returns the same graph if nothing in it changed.
  *
- * @throws SnapshotError if a row is missing
+ * @throws SnapshotError if a row is missing, or if there are too many paths
  */
 export function changedGraph(old: Graph, rows: Rows, dropped: DroppedIds): Graph {
   const nouns = old.names.managementNouns;

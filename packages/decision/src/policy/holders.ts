@@ -46,7 +46,7 @@ const attributesOf = (id: string, attributes: Record<string, unknown> | undefine
 /**
  * Checks that no user or key still has a dropped role.
  *
- * @throws SnapshotError if one does
+ * @throws SnapshotError if a dropped role is still assigned
  */
 export function assertRolesExist(
   graph: Graph,

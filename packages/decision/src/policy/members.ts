@@ -1,6 +1,7 @@
 /*
- * Functions that read members of JSON of unknown shape. They return copies and primitive values, so that later changes
- * of the document do not affect a policy. They throw only SnapshotError, with the path of the member.
+ * Functions that read members of JSON of unknown shape. Except for `asObject` and `objectAt`, they return copies and
+ * primitive values, so that later changes of the document do not affect a policy. They throw only SnapshotError, with
+ * the path of the member.
  */
 
 import { isPlainObject } from '../conditions-parse.ts';
@@ -15,7 +16,7 @@ const refuse = (path: string, problem: string): never => {
   throw new SnapshotError('SHAPE', path, problem);
 };
 
-/** The value of an own member; undefined for an inherited one. */
+/** The value of an own member; undefined for an inherited member. */
 const own = (object: Members, name: string): unknown =>
   Object.hasOwn(object, name) ? object[name] : undefined;
 

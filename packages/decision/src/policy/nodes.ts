@@ -15,7 +15,7 @@ export interface GroupNode {
   readonly permissions: readonly PermissionNode[];
 }
 
-/** A path from a role to a permission. `createdAt` is the time of the permission and orders the paths of a subject. */
+/** A path from a role to a permission. `createdAt` is when the permission was created and sorts the paths. */
 export interface Path extends HeldPermission {
   readonly createdAt: number;
 }

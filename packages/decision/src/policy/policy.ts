@@ -15,7 +15,7 @@ export interface Policy extends Pick<
   readonly scope: Readonly<Record<string, unknown>>;
   /** Attributes of the organization that owns the project; undefined if no condition reads them. */
   readonly organization: Record<string, unknown> | undefined;
-  /** The users that the policy lists. The policy contains nothing about other users. */
+  /** The users that `users` can contain: all active users of the project, none, or the active users with these ids. */
   readonly userFilter: 'all' | 'none' | ReadonlySet<string>;
   readonly ended: Ended;
   /** Active users by id. */
@@ -32,7 +32,7 @@ export interface Policy extends Pick<
   readonly graph: Graph;
 }
 
-/** Credentials that have ended, although tokens of theirs may not have expired yet. */
+/** Ended credentials whose tokens may not have expired yet. */
 export interface Ended extends Pick<EndedCredentials, 'issuedBefore'> {
   readonly jti: ReadonlySet<string>;
   readonly kids: ReadonlySet<string>;

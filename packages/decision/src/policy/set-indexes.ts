@@ -41,7 +41,7 @@ export class SetIndexes {
     return entry.index;
   }
 
-  /** Returns a copy for a changed graph, which contains only the indexes of sets whose roles did not change. */
+  /** Returns a copy for a changed graph, with only the indexes of sets whose roles did not change. */
   keptFor(roles: ReadonlyMap<string, RoleNode>): SetIndexes {
     const kept = new SetIndexes(this.#nouns);
     for (const [key, entry] of this.#indexes) {

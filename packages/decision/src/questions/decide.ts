@@ -27,8 +27,9 @@ export interface LocalQuestion {
  * for JSON input, reads no clock, and, once the roles are indexed, takes time linear in the number of the subject's
  * paths to the resource and action.
  *
- * @example decide(policy, { subject: { userId }, permission: 'order:read', context: { resource: order }, now:
- * Date.now() })
+ * @example
+ * const now = Date.now();
+ * decide(policy, { subject: { userId }, permission: 'order:read', context: { resource: order }, now })
  */
 export function decide(policy: Policy, question: LocalQuestion): Decision {
   const { subject, permission, context, now } = question ?? emptyQuestion;

@@ -6,7 +6,7 @@ import { consentOf, holderOf, type Subject } from './subject.ts';
 
 /**
  * Lists the effective permissions of the subject in the project at `now` (milliseconds since 1970), like
- * `/me/permissions` of the service: sorted, complete, and each resource and action once.
+ * `/me/permissions` of the service: sorted, complete, and each pair of resource and action once.
  *
  * @example effective(policy, { userId }, Date.now()) // [{ resource: 'order', action: 'read', conditional: true }]
  */

@@ -11,8 +11,9 @@ import { consentOf, holderOf } from './subject.ts';
  * on each is met. The result equals `candidates` in the service's explanation. Empty if the question was decided
  * without looking at the permissions.
  *
- * @example explainLocally(policy, question).find(({ result }) => result === 'notMet')?.failedAt // the comparison that
- * failed
+ * @example
+ * const outcomes = explainLocally(policy, question);
+ * outcomes.find(({ result }) => result === 'notMet')?.failedAt // the comparison that failed
  */
 export function explainLocally(policy: Policy, question: LocalQuestion): Outcome[] {
   const { subject, permission, context, now } = question ?? emptyQuestion;

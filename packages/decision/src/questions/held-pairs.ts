@@ -6,7 +6,7 @@ export interface EffectivePermission {
   /** Slug of the resource. */
   readonly resource: string;
   readonly action: string;
-  /** Whether the subject has only conditional permissions for them. */
+  /** Whether the subject has only conditional permissions for this resource and action. */
   readonly conditional: boolean;
 }
 

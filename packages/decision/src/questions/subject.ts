@@ -2,8 +2,8 @@ import { commonScopes } from '../app-scopes.ts';
 import type { Holder, Policy } from '../policy/policy.ts';
 
 /**
- * Whose rights a decision uses: a user, an API key (by the `jti` of its tokens), or an app that acts for a user. For an
- * app, `scopes` are those of its token; null or absent if the token has none.
+ * The subject whose rights decide a question: a user, an API key (identified by the `jti` of its tokens), or an app
+ * that acts for a user. For an app, `scopes` are the scopes of its token; null or absent if the token has none.
  */
 export type Subject = UserSubject | KeySubject | AppSubject;
 
@@ -66,11 +66,11 @@ function holderOfKey(policy: Policy, apiKeyId: unknown, now: unknown): Holder | 
   return key.holder ?? policy.users.get(key.userId);
 }
 
-/** Whether the end is still ahead; always true without an end. False if `now` is not a number. */
+/** Whether `end` is still ahead. True if there is no end; otherwise false if `now` is not a number. */
 const isBefore = (now: unknown, end: number | null): boolean =>
   end === null || (typeof now === 'number' && now < end);
 
-/** How far an app may use the rights of its user, as the service would now apply the scopes of its token. */
+/** How far an app may use its user's rights: the scopes of its token, as the service would apply them now. */
 export interface Consent {
   readonly consented?: ReadonlySet<string>;
   readonly projectPlaneOnly?: boolean;
@@ -89,8 +89,8 @@ export function consentOf(policy: Policy, subject: Subject): Consent {
 
 /**
  * Whether the scopes need no further check. True for a subject without an app. For an app, true if the token lists the
- * resource and action in their usual spelling and the app does not exclude them. Saves building a set of scopes for
- * most questions.
+ * resource and action exactly as the question spells them, and the app's own scopes do not exclude them. Saves building
+ * a set of scopes for most questions.
  */
 export function isCertainlyConsented(policy: Policy, subject: Subject, { resource, action }: Pair): boolean {
   if (subject.clientId === undefined) return true;

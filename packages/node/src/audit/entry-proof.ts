@@ -28,8 +28,8 @@ export async function contentFaultOf(entry: AuditEntry): Promise<ContentFault | 
 }
 
 /**
- * The signature is invalid, covers something other than this entry's claims, or signs an entry that is not the one in
- * the list.
+ * `badSignature`: the signature is invalid. `otherSigned`: it covers something other than this entry's claims.
+ * `otherEntry`: the signed entry differs from the entry in the list.
  */
 type CheckpointFault = 'badSignature' | 'otherSigned' | 'otherEntry';
 

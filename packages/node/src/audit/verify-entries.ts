@@ -1,6 +1,6 @@
 /*
- * Verifies audit entries that were read as a list (events §7): the hash of each, that each follows the entry before it,
- * and the signed checkpoints among them.
+ * Verifies audit entries that were read as a list (events §7): the hash of each entry, its link to the entry before it,
+ * and the signed checkpoints in the list.
  */
 
 import type { ReadCheckpoint } from './checkpoint-reader.ts';
@@ -22,13 +22,13 @@ export interface EntriesProof {
   readonly last: number;
   /** Entries whose personal part was erased and so cannot be verified. */
   readonly erased: number;
-  /** The highest sequence that a checkpoint in the list proves; null without one. */
+  /** The highest sequence that a checkpoint in the list proves; null if there is none. */
   readonly signedUpTo: number | null;
 }
 
 const START = '0'.repeat(64);
 
-/** Verifies entries in the order of their sequence. With `isFiltered` gaps between entries are allowed. */
+/** Verifies entries in the order of their sequence. With `isFiltered`, gaps between entries are allowed. */
 export async function verifyEntries(
   entries: readonly AuditEntry[],
   { isFiltered, readCheckpoint }: { readonly isFiltered: boolean; readonly readCheckpoint: ReadCheckpoint },

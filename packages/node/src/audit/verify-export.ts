@@ -2,8 +2,8 @@ import type { ReadCheckpoint } from './checkpoint-reader.ts';
 import { checkpointOf, contentFaultOf, type AuditEntry } from './entry-proof.ts';
 
 /*
- * Verifies an export of the audit log line by line: for each node, the chain from its first line on (events §7). The
- * file is untrusted, so every line is checked against its hashes.
+ * Verifies an export of the audit log line by line: for each tenant node, the chain of entries from the node's first
+ * line on (events §7). The file is untrusted, so every line is checked against its hashes.
  *
  * Hashes alone do not detect an attacker who rewrites the whole file and recomputes all of them. That needs an anchor:
  * a signed checkpoint, or the last hash stored elsewhere.
@@ -37,9 +37,9 @@ export interface ChainReport {
   readonly entries: number;
   /** Entries without salt: their personal data was erased and cannot be verified. */
   readonly erased: number;
-  /** The newest sequence that a checkpoint with a valid signature covers; null without one. */
+  /** The newest sequence that a checkpoint with a valid signature covers; null if there is none. */
   readonly signedUpTo: number | null;
-  /** Whether the last line proves that this chain has no missing end. Meaningful only without a fault. */
+  /** Whether the last line proves that this chain's end is not cut off. Meaningful only if there is no fault. */
   readonly endProven: boolean;
 }
 
@@ -50,7 +50,7 @@ export interface ExportProof {
 }
 
 export interface VerifyExportOptions {
-  /** True if the export is filtered: each line is verified alone, and gaps are allowed. */
+  /** True if the export is filtered, so that gaps between lines are allowed. */
   readonly filtered: boolean;
   /** If absent, signatures are not verified. */
   readonly readCheckpoint?: ReadCheckpoint | undefined;
@@ -80,7 +80,7 @@ export async function verifyExport(
 ): Promise<ExportProof> {
   const chains = new Map<string, Chain>();
   let fault: ExportFault | null = null;
-  /** Set after a missing line: it may occur later in the file, so the following lines are searched for it. */
+  /** Set if entries are missing. They may occur later in the file, so the following lines are searched for them. */
   let gap: { readonly node: string; readonly from: number; readonly to: number } | null = null;
   let lastLine: Line | null = null;
   let number = 0;
@@ -117,7 +117,7 @@ export async function verifyExport(
       const covered = await verifyCheckpoint(line, current, readCheckpoint);
       if (typeof covered === 'string') fault = { ...position, kind: 'bad checkpoint', detail: covered };
       else current.signedUpTo = covered;
-      // The next checkpoint covers only the entries from here on.
+      // The next checkpoint signs an entry from here on, so earlier hashes are no longer needed.
       current.hashes.clear();
       current.hashes.set(line.sequence, line.hash);
     }
@@ -214,8 +214,8 @@ function append(chains: Map<string, Chain>, node: string, current: Chain | undef
 }
 
 /**
- * Verifies a checkpoint. Returns the sequence that it proves, the one proven before if its entry is not in the file, or
- * a description of the fault.
+ * Verifies a checkpoint. Returns the sequence that it proves; the sequence proven before, if the signed entry is not in
+ * the file; or a description of the fault.
  */
 async function verifyCheckpoint(
   line: Line,

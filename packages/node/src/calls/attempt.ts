@@ -4,7 +4,7 @@ import type { Fetch } from '../contracts/types.ts';
 
 export type FailureKind = 'UNREACHABLE' | 'TIMEOUT' | 'ABORTED' | 'BAD_ANSWER';
 
-/** Why an attempt has no response. Contains an error code, never an address, a header or a body. */
+/** Thrown if an attempt has no usable response. Contains an error code, never an address, a header or a body. */
 export class Failure extends Error {
   readonly kind: FailureKind;
   /** The code of a system error, for example `ECONNREFUSED`. */
@@ -27,7 +27,7 @@ export class Failure extends Error {
 interface Attempt {
   readonly url: string;
   readonly init: RequestInit;
-  /** From sending the request until the body is read. */
+  /** Time limit from sending the request until the body is read. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
   /** If false, the body of a success is left to the caller, and the time-out covers only the headers. */
@@ -71,7 +71,7 @@ export async function attempt(fetch: Fetch, { url, init, ...bounds }: Attempt): 
     throw error instanceof Failure ? error : new Failure('UNREACHABLE', codeOf(error));
   } finally {
     clearTimeout(timer);
-    // If the caller reads the body, their signal must still be able to end it.
+    // If the caller reads the body, the caller's signal must still be able to stop the reading.
     if (bounds.readsBody) signal?.removeEventListener('abort', abort);
   }
 }

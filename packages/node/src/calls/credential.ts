@@ -5,7 +5,7 @@ export interface Credential {
   /**
    * Returns the current token. Stops waiting when the signal is aborted.
    *
-   * @throws DoorwardError if there is none
+   * @throws DoorwardError if there is no token
    */
   token(signal: AbortSignal): Promise<string>;
   /** Reports that the service refused this token. Returns whether another attempt may get a different token. */

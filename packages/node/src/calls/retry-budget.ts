@@ -1,6 +1,6 @@
 /**
- * Limits retries, because they add load to a service that is already failing: at most 20 % of the calls of the last ten
- * seconds, but ten retries are always allowed.
+ * Limits retries, because they add load to a service that is already failing. In ten seconds, allows retries of up to
+ * 20 % of the calls, but always at least ten retries.
  */
 export class RetryBudget {
   readonly #now: () => number;

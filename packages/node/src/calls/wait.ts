@@ -10,8 +10,8 @@ export function retryAfterOf(headers: Headers, now: () => number): number | unde
 }
 
 /**
- * A random wait of up to 200 ms · 2^n (5 s at most), so that clients do not all return at the same time after an
- * outage.
+ * A random wait, so that clients do not all return at the same time after an outage: up to 200 ms before the first
+ * repetition. The limit doubles with each repetition, up to 5 s.
  */
 export const backoffMs = (repetition: number, random: () => number): number =>
   random() * Math.min(5000, 200 * 2 ** (repetition - 1));

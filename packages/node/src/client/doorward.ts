@@ -71,7 +71,7 @@ export interface Doorward {
    * change.
    */
   readonly revision: string | null;
-  /** The scope that calls without one use. */
+  /** The scope of calls that don't name a scope. */
   readonly scope: Scope | null;
   /** `url` of the service, without a slash at the end. */
   readonly url: string;

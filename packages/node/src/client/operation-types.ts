@@ -68,7 +68,7 @@ export interface Pages<N extends OperationName> {
   ): AsyncIterableIterator<ItemOf<N>>;
 }
 
-/** The event feed: a function that reads one page, an iterator up to the feed's current end, and an endless one. */
+/** The event feed: a function that reads one page, an iterator that ends at the feed's current end, and a stream. */
 export interface Feed<N extends 'events'> {
   (...args: Arguments<InputOf<N>, CallOptions>): Promise<EventPage>;
   each(...args: Arguments<InputOf<N>, CallOptions>): AsyncIterableIterator<DoorwardEvent>;

@@ -36,13 +36,13 @@ export interface ErrorFacts {
  */
 export class DoorwardError extends Error {
   override readonly name: string = 'DoorwardError';
-  /** A code of the service, or one that only clients use, such as `TIMEOUT`. */
+  /** A code of the service, or a code that only clients use, such as `TIMEOUT`. */
   readonly code: string;
   /** HTTP status of the response; absent if there was none. */
   readonly status: number | undefined;
   /** One sentence that says what the caller can do. */
   readonly fix: string | undefined;
-  /** Why a question was decided negatively. */
+  /** The reason of a negative decision. */
   readonly reason: string | undefined;
   readonly details: readonly ErrorDetail[] | undefined;
   /** Identifies the call in the service's log. */
@@ -84,7 +84,7 @@ export class DoorwardError extends Error {
   }
 }
 
-/** The service refused the call. `code` is from its catalogue (docs/spec/errors.md) or `SECRET_LOST`. */
+/** The service refused the call. `code` is from the service's catalogue (docs/spec/errors.md) or `SECRET_LOST`. */
 export class ApiError extends DoorwardError {
   override readonly name: string = 'ApiError';
 }
@@ -122,8 +122,8 @@ export class TokenError extends DoorwardError {
 }
 
 /**
- * A webhook request is not from the service (`SIGNATURE`, `TIMESTAMP`), or its body was not passed on as it arrived
- * (`BODY`).
+ * A webhook request is not from the service (`SIGNATURE`, `TIMESTAMP`), or its body was parsed too early or is not an
+ * event (`BODY`).
  */
 export class WebhookError extends DoorwardError {
   override readonly name: string = 'WebhookError';
@@ -134,7 +134,7 @@ export class WebhookError extends DoorwardError {
   }
 }
 
-/** An option is missing, unknown or out of bounds. `options` lists the names. */
+/** An option is missing, unknown or out of bounds. `options` lists the names of such options. */
 export class ConfigError extends DoorwardError {
   override readonly name: string = 'ConfigError';
   declare readonly code: 'CONFIG';

@@ -4,15 +4,15 @@
  */
 export interface Hooks {
   /**
-   * Called before each attempt. The headers that it returns are added to the request, for example `traceparent`, but it
-   * cannot set `authorization`.
+   * Called before each attempt. The headers that it returns, for example `traceparent`, are added to the request.
+   * Headers that only the client sets, such as `authorization`, are ignored.
    */
   readonly onRequest?: (event: RequestEvent) => Readonly<Record<string, string>> | void;
   /** Called after each attempt, with or without a response. */
   readonly onResponse?: (event: ResponseEvent) => unknown;
   /** Called before the wait for the next attempt. */
   readonly onRetry?: (event: RetryEvent) => unknown;
-  /** Called after each decision, local or by the service. */
+  /** Called after each question, whether this process, the service or neither decided it. */
   readonly onDecision?: (event: DecisionEvent) => unknown;
   /** Called after each read of the local policy, and when local decisions are switched off. */
   readonly onSnapshot?: (event: SnapshotEvent) => unknown;
@@ -46,7 +46,7 @@ export interface DecisionEvent {
   /** Whether this process decided. */
   readonly local: boolean;
   readonly authorized?: boolean;
-  /** Absent if no decision was made; `code` is then set. */
+  /** Absent for `checkMany`, and if no decision was made. In the latter case, `code` is set. */
   readonly reason?: string;
   readonly code?: string;
   /** Why a client with `local` let the service decide. */

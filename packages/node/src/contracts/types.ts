@@ -15,8 +15,8 @@ export interface Scope {
 export type TokenType = 'session' | 'ApiKey' | 'projectApp';
 
 /**
- * The bearer of a verified token. Only `verifyToken` creates one. Questions refuse a copy, because it could claim
- * anything.
+ * The bearer of a verified token. Only `verifyToken` creates principals. Questions refuse a copy, because a copy could
+ * claim anything.
  */
 export interface Principal {
   readonly type: 'user' | 'apiKey' | 'projectApp';
@@ -39,7 +39,7 @@ export interface Principal {
 }
 
 /**
- * Whose rights a question is about. A token or a `Principal`: the rights of the token, with its limits. `{ userId }`:
+ * The subject of a question. A token or a `Principal`: the rights of the token, with its limits. `{ userId }`:
  * the rights of that user; needs the permission `Authorization:Check`. Undefined: the rights of the client's own
  * credential.
  */
@@ -56,7 +56,7 @@ export interface Context {
 /** Options of one call. */
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Time limit of one attempt; replaces the client's. */
+  /** Time limit of one attempt; replaces the client's `timeoutMs`. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -170,8 +170,8 @@ export interface LocalState {
   readonly version: string | null;
   readonly sequence: number | null;
   /**
-   * Milliseconds since the request of the last verified response was sent, by the monotonic or the system clock,
-   * whichever shows more.
+   * Age of the policy in milliseconds, counted from sending the request whose response last confirmed it. Measured by
+   * the monotonic and the system clock; the longer time counts.
    */
   readonly ageMs: number | null;
   readonly bytes: number;
@@ -191,7 +191,7 @@ export interface LocalOptions {
   readonly maxMemoryMb?: number | undefined;
 }
 
-/** The platform's `fetch`. The client calls it with a string and plain options. */
+/** A function like the platform's `fetch`. The client calls it with a string and plain options. */
 export type Fetch = (input: string, init: RequestInit) => Promise<Response>;
 
 /** Options of `createDoorward`; see packages §2. */
@@ -204,7 +204,7 @@ export interface DoorwardOptions {
   readonly clientSecret?: string | undefined;
   /** A token to use instead of an API key, or a function that returns one. */
   readonly token?: string | (() => string | Promise<string>) | undefined;
-  /** The scope of calls that name none. Default: `DOORWARD_SCOPE`, written `<tenant>:<id>`. */
+  /** The scope of calls that don't name a scope. Default: `DOORWARD_SCOPE`, written `<tenant>:<id>`. */
   readonly scope?: Scope | undefined;
   /** Allows http to hosts other than loopback. Tokens are then sent unencrypted. */
   readonly allowHttp?: boolean | undefined;

@@ -2,7 +2,7 @@ import type { Credential } from '../calls/credential.ts';
 import { ConfigError } from '../contracts/errors.ts';
 import { isTokenText } from './token-text.ts';
 
-/** A token supplied by the caller: a string, or a function that is called for each call. */
+/** A token supplied by the caller: a string, or a function that is called before each attempt. */
 export class GivenToken implements Credential {
   readonly isGiven = true;
   readonly #give: string | (() => string | Promise<string>);

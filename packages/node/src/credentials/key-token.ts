@@ -17,9 +17,9 @@ interface HeldToken {
 const PAUSE_MS = 5000;
 
 /**
- * The token of an API key (packages §2). The key is exchanged when a token is first needed, once for all waiting calls.
- * The token is renewed in the background when about a fifth of its life is left, and used until it expires while the
- * service cannot be reached.
+ * The token of an API key (packages §2). The key is exchanged when a token is first needed; all waiting calls share one
+ * exchange. The token is renewed in the background when about a fifth of its life is left. While the service cannot be
+ * reached, the token is used until it expires.
  */
 export class KeyToken implements Credential {
   readonly isGiven = false;
@@ -39,7 +39,7 @@ export class KeyToken implements Credential {
     const now = this.#clock.monotonic();
     const held = this.#held;
     if (!held || held.expiresAt <= now) return (await this.#renew()).text;
-    // If this renewal fails, the first call after the expiry gets the error.
+    // The held token is still valid, so a failure of this renewal is ignored. A later call tries again.
     if (held.renewAt <= now && this.#pausedUntil <= now) this.#renew().catch(() => undefined);
     return held.text;
   }

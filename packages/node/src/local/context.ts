@@ -5,7 +5,7 @@ const MAX_DEPTH = 10;
  * Returns `context.resource` as the service would read it: as JSON, and within the limits of authorization §7.1.
  * Returns undefined for a resource beyond the limits; the question then goes to the service, which refuses it.
  *
- * @throws TypeError for a value that isn't JSON
+ * @throws TypeError for a value that cannot be serialized, such as a BigInt or a circular object
  */
 export function resourceAsJson(resource: object): object | undefined {
   if (maxLengthOf(resource, MAX_DEPTH) <= MAX_CHARACTERS) return resource;

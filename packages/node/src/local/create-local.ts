@@ -17,7 +17,7 @@ import { ProvenTokens } from './proven-tokens.ts';
 import { Synchronization } from './synchronization.ts';
 import { stateOf } from './token-subject.ts';
 
-/** What local evaluation is built from. */
+/** The dependencies and settings of local evaluation. */
 export interface LocalParts {
   readonly settings: LocalSettings;
   readonly caller: Caller;
@@ -49,7 +49,7 @@ export function createLocal(parts: LocalParts): Local {
   if (!issuer) throw new ConfigError('`local` needs the `scope` of a project.', ['local', 'scope']);
   const { maxStalenessMs, users, maxMemoryMb, onStale } = settings;
   const held = new HeldPolicy(clock, maxMemoryMb * 1024 * 1024);
-  // Two polls and their network time fit into the bound, so that the policy does not become stale between them.
+  // Two polls and their network time fit into `maxStalenessMs`, so that the policy does not become stale between them.
   const pollSeconds = Math.max(0, Math.floor((maxStalenessMs / 2 - 250) / 1000));
   const reader = new PolicyReader({
     ...{ caller, issuer, users, keySets, clock, pollSeconds },

@@ -63,7 +63,7 @@ function kidOf(text: string, type: DocumentType): string {
     throw new RefusedDocument('FORM');
   }
   const names = Object.keys(header).sort().join();
-  // Exactly the header that the service writes, so that a document cannot bring its own key or the address of one.
+  // Requires exactly the header that the service writes, so that a document cannot name a key or the address of a key.
   if (names !== 'alg,kid,typ' || header.alg !== 'RS256') throw new RefusedDocument('HEADER');
   if (header.typ !== type) throw new RefusedDocument('TYP');
   if (typeof header.kid !== 'string' || !/^[\w.-]{1,255}$/.test(header.kid)) throw new RefusedDocument('KID');

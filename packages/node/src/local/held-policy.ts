@@ -10,17 +10,17 @@ import type { Clock } from '../calls/transport.ts';
 import { RefusedDocument, type DocumentClaims } from './document.ts';
 
 /**
- * A client's local policy and its age (packages §8.3). The age is the time since the request of the last verified
- * response was sent, by the monotonic or the system clock, whichever shows more. So neither setting back the system
+ * A client's local policy and its age (packages §8.3). The age counts from sending the request whose response last
+ * confirmed the policy, by the monotonic or the system clock, whichever shows more. So neither setting back the system
  * clock nor a sleeping machine makes old data look new.
  */
 export class HeldPolicy {
   readonly #clock: Clock;
   readonly #maxBytes: number;
   #policy: Policy | null = null;
-  /** When the request was sent whose response last confirmed the policy. */
+  /** When the request that last confirmed the policy was sent. */
   #freshAt: Moment = { monotonic: -Infinity, system: -Infinity };
-  /** When that response arrived. */
+  /** When the response to that request arrived. */
   #answeredAt: Moment = { monotonic: 0, system: 0 };
   #bytes = 0;
   #snapshotBytes = 0;
@@ -43,17 +43,18 @@ export class HeldPolicy {
   }
 
   /**
-   * Whether the changes since the snapshot are larger than the snapshot itself, so that a new snapshot would free
-   * memory.
+   * Whether the changes since the snapshot exceed the size of the snapshot by more than 64 KB, so that a new snapshot
+   * would free memory.
    */
   get isFragmented(): boolean {
     return this.#bytes > 2 * this.#snapshotBytes + 65_536;
   }
 
   /**
-   * The service's time, which decides when keys and tokens expire. It continues from `asOf` like the age, so that
-   * nothing lives longer because the machine slept. The system clock is used only if it is close to this estimate: with
-   * a wrong clock nothing may expire hours late or, while the policy is fresh, hours early.
+   * The service's time, which decides when keys and tokens expire. It is estimated from `asOf` and, like the age, from
+   * two clocks, so that nothing lives longer because the machine slept. The system clock is used only if it is at most
+   * two seconds ahead of this estimate: with a wrong clock nothing may expire hours late or, while the policy is fresh,
+   * hours early.
    */
   get serviceNow(): number {
     const estimate = (this.#policy?.asOf ?? 0) + sinceMs(this.#clock, this.#answeredAt);

@@ -13,7 +13,7 @@ import type { ProvenTokens } from './proven-tokens.ts';
 import type { Synchronization } from './synchronization.ts';
 import { subjectOfToken } from './token-subject.ts';
 
-/** What local decisions are made from. */
+/** The dependencies and settings of local decisions. */
 interface LocalSources {
   readonly held: HeldPolicy;
   readonly synchronization: Synchronization;
@@ -39,16 +39,16 @@ function judge(error: unknown): null {
 }
 
 /**
- * The maximum age of a snapshot for comparing the networks of keys, even if it is too old for decisions: the lifetime
- * of its document.
+ * The maximum age of a snapshot whose key networks still exclude callers: the lifetime of its document. Such a snapshot
+ * may be too old for decisions.
  */
 const LIFE_MS = 86_400_000;
 
 const stale: Decision = Object.freeze({ authorized: false, reason: 'STALE' });
 
 /**
- * Creates the function that decides in this process whenever the service would certainly decide the same. Otherwise
- * it returns the reason why the service must decide (packages §8.3).
+ * Creates the functions for local decisions. `decide` decides in this process if the service would certainly decide the
+ * same; otherwise it returns the reason why the service must decide (packages §8.3).
  */
 export function createLocalDecisions(sources: LocalSources): LocalDecisions {
   const { held, tokens, scope, maxStalenessMs, onStale, ownToken } = sources;
@@ -100,7 +100,7 @@ export function createLocalDecisions(sources: LocalSources): LocalDecisions {
     try {
       return ofToken(policy, proof, question, options);
     } catch (error) {
-      // The call to the service then gets a new token of its own, if there is one.
+      // The client's own token has ended. The service decides, and the call to it may get a new token.
       if (subject.kind === 'own') return 'token';
       throw error;
     }

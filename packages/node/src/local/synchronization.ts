@@ -6,7 +6,7 @@ import { RefusedDocument } from './document.ts';
 import type { HeldPolicy } from './held-policy.ts';
 import type { PolicyReader } from './policy-reader.ts';
 
-/** What the synchronization of a policy needs. */
+/** The dependencies and settings of a synchronization. */
 interface SynchronizationSettings {
   readonly reader: PolicyReader;
   readonly held: HeldPolicy;
@@ -38,7 +38,7 @@ export class Synchronization {
   #needsSnapshot = true;
   #failures = 0;
   #firstResult: ((error: Error | null) => void) | null = null;
-  /** Resolves with the first snapshot. Rejects if a failure before it cannot be repaired by retrying. */
+  /** Resolves with the first snapshot. Rejects if an earlier read fails and retrying cannot help, or at `close()`. */
   readonly first: Promise<void>;
 
   constructor(settings: SynchronizationSettings) {
@@ -137,7 +137,7 @@ export class Synchronization {
     return { kind: isChanged ? 'changed' : 'unchanged', sequence: claims.sequence };
   }
 
-  /** Handles a failed read. Returns how many milliseconds to wait before the next one. */
+  /** Handles a failed read. Returns how many milliseconds to wait before the next read. */
   #failed(error: unknown, durationMs: number): number {
     // The read was interrupted by a change of this client or by `close()`.
     if (this.#poll.signal.aborted) return 0;

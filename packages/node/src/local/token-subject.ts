@@ -7,8 +7,8 @@ import type { Scope } from '../contracts/types.ts';
 import { isInNetworks } from './networks.ts';
 
 /*
- * What a policy says about the bearer of a verified token of its project. A customer's token has the project's issuer
- * too, and its bearer may also be a user of the project itself, so the token's scope must match the policy's.
+ * Looks up the bearer of a verified token in the project's policy. A customer's token has the project's issuer too, and
+ * its bearer may also be a user of the project itself, so the token's scope must match the policy's.
  */
 
 interface TokenUse {
@@ -63,7 +63,7 @@ export function subjectOfToken(
   if (hasEnded(policy, token)) return 'ended';
   if (exp * 1000 <= now) return 'expired';
   if (!isOfScope(token, scope)) return 'token';
-  // Beyond its limit, the policy does not list all credentials that have ended since the token was issued.
+  // The policy lists a limited number of ended credentials, and may lack some that ended after this token was issued.
   if (policy.ended.issuedBefore !== null && iat < policy.ended.issuedBefore) return 'token';
   if (claims['type'] === 'ApiKey') {
     const key = policy.keys.get(jti);

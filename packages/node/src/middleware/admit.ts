@@ -4,8 +4,8 @@
  *
  *     token → verifyToken → context → check → null (the route runs) or an Answer
  *
- * Every failure on the way ends in a refusal or is thrown. Only a positive decision ends in null or, on a route without
- * a permission, a verified caller.
+ * Every failure on the way ends in a refusal or is thrown. The route runs only after a positive decision or, if it
+ * requires no permission, for an identified caller.
  */
 
 import { DoorwardError } from '../contracts/errors.ts';
@@ -57,7 +57,7 @@ export async function admit<Request>(
   const given = options.who ? await options.who(request) : await tokenOf(options, call);
   if (given === null || given === undefined) return refuse.unauthenticated();
   const scope = typeof options.scope === 'function' ? await options.scope(request) : options.scope;
-  // Falling back to the client's scope would decide about a project other than the one that the route serves.
+  // Falling back to the client's scope would decide about a project that the route does not serve.
   if (!scope && options.scope !== undefined) return refuse.notFound();
   const common = { signal: call.signal, timeoutMs: options.timeoutMs, scope: scope ?? undefined };
 

@@ -26,7 +26,7 @@ export class Answer {
 
 /** Creates the refusals of one request. */
 export interface Refusals {
-  /** `problem` says what is wrong with the token; absent if there was none. */
+  /** `problem` says what is wrong with the token; absent if there was no token. */
   unauthenticated(problem?: 'invalid' | 'expired'): Answer;
   forbidden(reason: string | undefined, code?: string, message?: string): Answer;
   notFound(): Answer;

@@ -15,6 +15,6 @@ export function refusalOf(error: DoorwardError, byToken: boolean, refuse: Refusa
   if (!(error instanceof ApiError) || error.status === undefined) return null;
   if (temporary.has(error.status)) return refuse.unavailable(error.retryAfterMs);
   if (error.details?.some(({ path }) => path === 'minRevision')) return refuse.badRevision();
-  // For example, the session still needs its second factor. A refused token was a TokenError above.
+  // A 403 may be about the caller: for example, the session still needs its second factor.
   return byToken && error.status === 403 ? refuse.forbidden(error.reason, error.code, error.message) : null;
 }

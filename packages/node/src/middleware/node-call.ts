@@ -28,8 +28,8 @@ export function nodeCall<Request extends { principal?: Principal }>(
 }
 
 /**
- * Joins repeated headers like `fetch`, so that two `Authorization` headers are not a valid token. Node would keep the
- * first one.
+ * Joins repeated headers like `fetch`, so that two `Authorization` headers are not a valid token. Node itself would
+ * keep only the first.
  */
 function headerOf(raw: IncomingMessage, name: string): string | undefined {
   // Simulated requests, such as those of Fastify's `inject`, have only `headers`.

@@ -1,6 +1,6 @@
 import type { Context, Principal, Scope, TokenType } from '../contracts/types.ts';
 
-/* How callers of a route prove who they are, and what is decided about. `Request` is the framework's request. */
+/* Options of guards. `Request` is the framework's request. */
 
 type Maybe<T> = T | null | undefined;
 type Later<T> = T | Promise<T>;
@@ -17,8 +17,8 @@ export interface SignInOptions<Request> {
    */
   readonly token?: (request: Request) => Later<Maybe<string>>;
   /**
-   * Returns whose rights are decided, instead of `token`: for applications with their own sessions. Null and undefined
-   * are answered with 401; they never mean the application's own credential.
+   * Replaces `token` in applications with their own sessions: returns the subject whose rights are decided. Null and
+   * undefined are answered with 401; they never mean the application's own credential.
    */
   readonly who?: (request: Request) => Later<Maybe<string | Principal | { readonly userId: string }>>;
   /** The accepted types of tokens. Default: `['ApiKey', 'projectApp']`. */
@@ -28,7 +28,7 @@ export interface SignInOptions<Request> {
   /**
    * The project, if it is not the client's. Pass a function if the application serves several projects. It must return
    * only projects of the application, because the owner of a project decides what is allowed in it. Null and undefined
-   * are answered with 404, unless `token` or `who` returns nothing. Tokens must be for this project itself: tokens of
+   * are answered with 404, or with 401 if there is no caller. Tokens must be for this project itself: tokens of
    * customers who use it through a grant are answered with 401. To serve customers, verify their tokens in `who`, with
    * your own scope and `anyCustomer`.
    */

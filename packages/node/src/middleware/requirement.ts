@@ -5,7 +5,7 @@ import type { GuardOptions, PermissionOptions } from './options.ts';
 const part = /^[^:]{1,128}$/;
 
 /**
- * Merges the options of a route. Called when the route is declared, so that mistakes do not wait for its first request.
+ * Merges the options of a route. Called when the route is declared, so that mistakes surface before its first request.
  *
  * @throws TypeError unless a permission has two parts
  */

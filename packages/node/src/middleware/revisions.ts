@@ -7,14 +7,15 @@ import type { Doorward } from '../client/doorward.ts';
 export const REVISION_HEADER = 'X-Doorward-Revision';
 
 /**
- * Keeps the revision header of a Node response up to date until it ends. `setHeader` sets it in the framework's way.
+ * Keeps the revision header of a Node response up to date until the headers are sent. `setHeader` sets the header
+ * through the framework.
  */
 export type FollowRevisions = (response: ServerResponse, setHeader: (revision: string) => void) => void;
 
 /**
- * Node has no event right before the headers of a response are sent, so each change is announced to all responses in
- * progress. A response may therefore carry the revision of another request's change; a later question then sees more,
- * never less.
+ * Creates the function that adds the revision header to responses. Node has no event right before the headers of a
+ * response are sent, so each change is announced to all responses in progress. A response may therefore carry the
+ * revision of another request's change; a later question then sees more, never less.
  */
 export function revisionsOf(doorward: Doorward): FollowRevisions {
   const open = new Map<ServerResponse, (revision: string) => void>();

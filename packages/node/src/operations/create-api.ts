@@ -8,7 +8,7 @@ import { eachItem, type Page } from './pages.ts';
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** Builds the operations as functions; those of lists also get iterators. */
+/** Builds the operations as functions. List operations and the event feed also get iterators. */
 export function createApi(caller: Caller): Api {
   const entries = Object.entries(operationTable).map(([name, line]) => {
     const operation = parseOperation(name, line);
@@ -19,7 +19,7 @@ export function createApi(caller: Caller): Api {
   return Object.fromEntries(entries) as Api;
 }
 
-/** Keeps the options that callers of operations may set, which excludes the token and headers. */
+/** Keeps only the options that callers of operations may set: not the token, and not the headers. */
 const publicOptions = ({ signal, timeoutMs, idempotencyKey }: InvokeOptions): InvokeOptions => ({
   signal,
   timeoutMs,

@@ -6,7 +6,7 @@ import type { RestOperation } from './operation.ts';
 import { requestParts } from './request-parts.ts';
 import { jsonOf, type Sending, type Sent, type Transport } from '../calls/transport.ts';
 
-/** Sends an operation, with defaults for its input. */
+/** The transport of a client, with the defaults for its operations. */
 export interface Caller {
   readonly transport: Transport;
   /** The scope for inputs that leave it out. */

@@ -58,7 +58,7 @@ export function doorwardOptions(given: DoorwardOptions, env: Readonly<Record<str
   };
 }
 
-/** Treats empty variables as unset, because container tools often pass unset variables as empty ones. */
+/** Treats empty variables as unset, because container tools often pass unset variables as empty strings. */
 const nonEmpty = (value: string | undefined): string | undefined => (value === '' ? undefined : value);
 
 function keyOption(

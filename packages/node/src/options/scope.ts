@@ -21,7 +21,7 @@ function tenantOf(text: unknown): Tenant | undefined {
   return Object.hasOwn(forms, name) ? (name as Tenant) : undefined;
 }
 
-/** Reads a scope; undefined if the value is not one. */
+/** Reads a scope; undefined if the value is not a scope. */
 export function scopeOf(value: unknown): Scope | undefined {
   const { tenant, id } = (value ?? {}) as Record<string, unknown>;
   const name = tenantOf(tenant);

@@ -51,7 +51,7 @@ type Questions = Pick<
 
 const unavailable: Decision = Object.freeze({ authorized: false, reason: 'UNAVAILABLE' });
 
-/** Creates the question functions of a client: decided locally if possible, else by the service. */
+/** Creates the functions of a client that decide questions: locally if possible, else through the service. */
 export function createQuestions({
   remote,
   local,
@@ -59,7 +59,7 @@ export function createQuestions({
   hooks,
   monotonic,
 }: QuestionSettings): Questions {
-  /** With `deny` an outage is a refusal. A refusal by the service and an abort by the caller still throw. */
+  /** With `deny`, an outage counts as a refusal. An error response of the service and an abort still throw. */
   const whenUnavailable = <D>(error: unknown, refusal: D): D => {
     if (onUnavailable === 'deny' && isOutage(error)) return refusal;
     throw error;

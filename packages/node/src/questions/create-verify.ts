@@ -64,7 +64,7 @@ function issuersOf(url: string, scope: Scope | null, types: readonly string[]): 
 /**
  * Asks an arbitrary question, because any decision shows whether the service accepts the token.
  *
- * @throws TokenError if it does not
+ * @throws TokenError if the service does not accept it
  */
 async function assertLive(remote: RemoteQuestions, token: string, options: VerifyOptions): Promise<void> {
   const { signal, timeoutMs, scope } = options;

@@ -19,7 +19,7 @@ import { PermissionListCache } from './permission-list-cache.ts';
 import type { PreparedQuestion } from './question.ts';
 import type { QuestionSubject } from './subject.ts';
 
-/** What this class needs from the client to ask the service. */
+/** The dependencies of `RemoteQuestions`. */
 interface RemoteSettings {
   readonly caller: Caller;
   /** The revision of this client's recent change, which decisions must take into account. */
@@ -144,8 +144,8 @@ export class RemoteQuestions {
 }
 
 /**
- * The scope of a question that names none: the client's scope, else that of the principal. With the client's scope, the
- * service answers `INVALID_SCOPE` for a token of another project.
+ * The scope of a question that doesn't name a scope: the client's scope, else that of the principal. With the client's
+ * scope, the service answers `INVALID_SCOPE` for a token of another project.
  */
 const defaultScope = (subject: QuestionSubject, scope: Scope | null): Scope | undefined =>
   scope ?? (subject.kind === 'token' ? (subject.principal?.scope ?? undefined) : undefined);

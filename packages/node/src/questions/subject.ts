@@ -3,13 +3,13 @@ import { isTokenText } from '../credentials/token-text.ts';
 import { tokenOfPrincipal } from '../tokens/principal.ts';
 import type { Principal, Who } from '../contracts/types.ts';
 
-/** Whose rights a question is about. */
+/** The subject whose rights a question is about. */
 export type QuestionSubject =
   | { readonly kind: 'own' }
   | { readonly kind: 'user'; readonly userId: string }
   | { readonly kind: 'token'; readonly token: string; readonly principal: Principal | null };
 
-/** Reads a `Who`. @throws TypeError if it is not one, TokenError if a string is not a token */
+/** Reads a `Who`. @throws TypeError if the value is not a `Who`, TokenError if a string is not a token */
 export function subjectOf(who: Who): QuestionSubject {
   if (who === undefined) return { kind: 'own' };
   if (typeof who === 'string') {

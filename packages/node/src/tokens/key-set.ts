@@ -8,15 +8,15 @@ import { ConnectionError, DoorwardError } from '../contracts/errors.ts';
 const UNKNOWN_KID_MS = 30_000;
 const GRACE_MS = 3_600_000;
 /**
- * How long after a failed read no other read starts. Until then older keys are used, and unknown keys are not looked
+ * The pause after a failed read. Meanwhile older keys are used without renewing them, and unknown keys are not looked
  * up.
  */
 const FAILURE_PAUSE_MS = 5000;
-/** How long after their `max-age` keys are still used without waiting for the next read. */
+/** How long keys are still used after their `max-age` without waiting for the next read. */
 const SHORTLY_MS = 60_000;
 /**
- * How long a token waits for the read of keys that are even older. They may have been revoked, but the service may
- * hang.
+ * How long a token waits for the next read if the keys are even older. Such keys may have been revoked, but the service
+ * may hang.
  */
 const PATIENCE_MS = 1000;
 
@@ -34,8 +34,8 @@ interface Failure {
 
 /**
  * The public keys of one issuer (packages §3). They are cached for their `max-age`, and up to an hour longer while the
- * service can't be reached. An unknown `kid` makes it read the keys again, at most once in 30 s, so that forged tokens
- * cause no load.
+ * service can't be reached. For an unknown `kid`, the keys are read again, but at most once in 30 s, so that forged
+ * tokens cause no load.
  */
 export class KeySet {
   readonly #transport: Transport;
@@ -65,7 +65,7 @@ export class KeySet {
   }
 
   async #unknownKey(kid: string): Promise<CryptoKey | undefined> {
-    // The keys that are being read may include it.
+    // The keys that are being read may include this key.
     if (this.#flight) return (await this.#flight).byKid.get(kid);
     const now = this.#clock.monotonic();
     const failure = this.#recentFailure(now);
@@ -77,7 +77,7 @@ export class KeySet {
     return byKid.get(kid);
   }
 
-  /** Reads keys again after their `max-age`, without delaying the token that needs them for long. */
+  /** Reads keys again after their `max-age`. The token that needs them waits at most `PATIENCE_MS`. */
   async #renew(overdueMs: number): Promise<void> {
     if (this.#recentFailure(this.#clock.monotonic())) return;
     const isExpectedToFail = this.#failure !== null;
@@ -117,7 +117,7 @@ export class KeySet {
 }
 
 /**
- * Whether the service could not be reached or cannot respond now. After any other failure the issuer has no such keys.
+ * Whether the service could not be reached or cannot respond now. Any other failure means that the issuer has no keys.
  */
 const isOutage = (error: unknown): boolean =>
   error instanceof ConnectionError || (error instanceof DoorwardError && error.retryable);

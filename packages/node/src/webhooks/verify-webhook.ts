@@ -53,7 +53,7 @@ function keysOf(secret: string | readonly string[]): Webhook[] {
   return secrets.map((text) => new Webhook(text));
 }
 
-/** Checks the form of the secrets. @throws ConfigError if one does not have the form `whsec_…` */
+/** Checks the form of the secrets. @throws ConfigError if a secret does not have the form `whsec_…` */
 export const assertWebhookSecrets = (secret: string | readonly string[]): void => void keysOf(secret);
 
 function textOf(body: unknown): string {
@@ -64,7 +64,7 @@ function textOf(body: unknown): string {
   });
 }
 
-/** The value of a header; undefined if it is missing or was sent twice. */
+/** The value of a header; undefined if it is missing or has several values (`Headers` joins them instead). */
 function headerOf(headers: WebhookHeaders, name: string): string | undefined {
   if (headers instanceof Headers) return headers.get(name) ?? undefined;
   const match = Object.entries(headers).filter(([key]) => key.toLowerCase() === name);

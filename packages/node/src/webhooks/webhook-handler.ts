@@ -9,7 +9,7 @@ import {
 } from './verify-webhook.ts';
 
 export interface WebhookHandlerOptions {
-  /** During a rotation, a list of both secrets. */
+  /** The secret of the subscription; during a rotation, a list of both secrets. */
   readonly secret: string | readonly string[];
   /**
    * Functions by event type. `'*'` gets every event without a function of its own. Other events are acknowledged and
@@ -20,7 +20,7 @@ export interface WebhookHandlerOptions {
   };
   /** Returns whether an event was processed before: every event can arrive more than once, with the same id. */
   readonly seen?: ((id: string) => boolean | Promise<boolean>) | undefined;
-  /** Called with the reason when a request is refused or fails, for logs. */
+  /** Called with the error when a request is refused or fails, for logs. Not called if the body is too large. */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
@@ -30,12 +30,12 @@ export interface WebhookHandler {
   (request: IncomingMessage, response: ServerResponse): Promise<void>;
 }
 
-/** Events are smaller than 20 KB. */
+/** Requests with larger bodies are refused. Events are smaller than 20 KB. */
 const MAX_BYTES = 65_536;
 
 /**
- * Creates a handler that verifies the requests of a webhook subscription and calls the function for each event. If that
- * function throws, the handler answers 500, so that the service sends the event again.
+ * Creates a handler that verifies the requests of a webhook subscription and calls the function for the event's type.
+ * If that function throws, the handler answers 500, so that the service sends the event again.
  *
  * @throws ConfigError if a secret does not have the form `whsec_…`
  * @example

@@ -45,9 +45,9 @@ export interface Impersonator {
 }
 
 /**
- * Whether the session is bound to an organization, because that organization's provider vouched for the user. It acts
- * only in this organization. It cannot act for the person themselves, because their account, factors and other
- * organizations are none of the provider's business.
+ * Whether the session is bound to an organization, because that organization's provider vouched for the user. A bound
+ * session acts only in this organization. It cannot act for the person themselves, because their account, factors and
+ * other organizations are none of the provider's business.
  */
 export const isBound = ({ type, pinned }: Principal): boolean => type === 'session' && pinned !== null;
 
@@ -83,8 +83,8 @@ export interface Call {
   readonly bearer: string | null;
   readonly refreshCookie: string | null;
   /**
-   * Binds a sign-in to the browser that started it. If the browser has several sign-ins, this is the one that the
-   * request names, else the newest.
+   * Binds a sign-in to the browser that started it. If the browser has several sign-ins, this cookie is for the sign-in
+   * that the request names, else for the newest.
    */
   readonly flowCookie: string | null;
   /** The browser sign-ins of this browser at the issuers of projects. */
@@ -123,7 +123,7 @@ export interface QueueState {
 /** The slot of one request. The first operation that needs a slot takes it, and sending the response releases it. */
 export interface RequestSlot {
   taken: Slot | Promise<Slot> | null;
-  /** The request's last read; the next one waits for it (src/kernel/call/turns.ts). */
+  /** The request's last read; the next read waits for it (src/kernel/call/turns.ts). */
   reading: Promise<unknown> | null;
   /** Length of the request body, which stays in memory while the request waits. */
   readonly bodyLength: number;

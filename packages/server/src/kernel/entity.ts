@@ -100,8 +100,8 @@ export type Relation = {
 const declared = new Map<string, AnyEntity>();
 
 /**
- * Returns a noun by name. For relations to a noun whose file imports the caller's, because importing it would be
- * circular.
+ * Returns a noun by name. Use it for a relation to a noun whose file imports yours, because importing that file would
+ * be circular.
  *
  * @throws Error if there is no such noun when the schemas are built
  */
@@ -164,7 +164,7 @@ export interface Entity<F extends Fields = Fields> {
   readonly fields: F;
   readonly relations: Readonly<Record<string, Relation>>;
   readonly search: readonly string[];
-  /** Sortable fields; the first one is the default. */
+  /** Sortable fields; the first is the default. */
   readonly sort: readonly string[];
   readonly order: 'ASC' | 'DESC';
   /**
@@ -250,7 +250,7 @@ export function entity<F extends Fields, W extends keyof Common = never>(
     search: definition.search ?? [],
     sort: definition.sort ?? ['createdAt'],
     order: definition.order ?? 'ASC',
-    // By default for nouns with built-in rows, because their rows affect permissions.
+    // True by default for nouns with built-in rows, because their rows affect permissions.
     isVersioned: definition.isVersioned ?? 'isSystem' in getTableColumns(definition.table),
     tagged: 'tags' in relations,
     within: definition.within,

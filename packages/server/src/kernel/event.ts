@@ -8,13 +8,13 @@ import type { ScopeRef } from './scope.ts';
 /** `{field: {from, to}}` of public fields that an update changed. */
 export type Changes = Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>>;
 
-/** The tenant node that an entry belongs to, and how it is shown. */
+/** The tenant node that an entry belongs to, and the scope that the entry shows for it. */
 export interface NodeRef {
   readonly id: string;
   readonly scope: ScopeRef;
   /**
    * Record even if the node is deleted, because the entry is about the deletion or about a person, not about rows of
-   * the node. Without this, a mutation fails if its node was deleted in the meantime, so that it leaves no live row.
+   * the node. Without this, a mutation fails if its node was deleted in the meantime, so that no live row remains.
    */
   readonly evenDeleted?: true;
 }
@@ -34,7 +34,7 @@ export interface Recording {
   readonly actor?: Actor | undefined;
   /** Default: the node of the call's scope. */
   readonly node?: NodeRef | undefined;
-  /** Event name (`noun.past_tense`). Without it there is only an audit entry. */
+  /** Event name (`noun.past_tense`). If it is absent, no event is published. */
   readonly event?: string | undefined;
   readonly data?: Readonly<Record<string, unknown>> | undefined;
   readonly changes?: Changes | null | undefined;
@@ -44,9 +44,9 @@ export interface Recording {
   readonly reason?: string | undefined;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
   /**
-   * Also write an audit entry to the log of `node`. The first recording of a mutation always does. Set this if a change
-   * belongs into two logs, such as an operator's, or into the log of another tenant. Readers of that log do not see the
-   * caller's address and browser.
+   * Also write an audit entry to the log of `node`. The first recording of a mutation always gets an audit entry. Set
+   * this if a change belongs in two logs, such as an operator's change, or in the log of another tenant. Readers of
+   * that log do not see the caller's address and browser.
    */
   readonly audited?: true;
 }

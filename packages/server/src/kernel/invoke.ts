@@ -22,9 +22,9 @@ import type { Stages } from './stages.ts';
 export type Invoke = (op: NamedOperation, raw: unknown, call: Call, transport?: TransportState) => unknown;
 
 /**
- * Every call takes the same path, for every transport (conventions §4). The first failing stage answers:
- * authenticate → validate → limit → admit → scope → kind of token → permission → session gates → target → condition →
- * transaction{ run → audit entry + events } → answer after the commit.
+ * Every call goes through the same stages, for every transport (conventions §4), and the first failing stage refuses
+ * it. The stages: authenticate → validate → limit → admit → scope → kind of token → permission → session gates → target
+ * → condition → transaction{ run → audit entry + events } → answer after the commit.
  *
  * The layers above the kernel implement the stages (`Stages`).
  */
@@ -62,7 +62,7 @@ function* stepsOf(
   return projected(op, yield runQuery(state), transport?.selectsFields);
 }
 
-/** The caller, after the caches have reached the revision that the input demands, if any. */
+/** Returns the caller. If the input demands a revision, waits until the caches have reached it. */
 function authenticate(
   stages: Stages,
   op: NamedOperation,

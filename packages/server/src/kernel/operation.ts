@@ -8,8 +8,8 @@ import type { ScopeInput, Tenant } from './scope.ts';
 
 /*
  * One operation is one literal. REST, GraphQL, OpenAPI, the guard, the audit entry, the built-in permissions and the
- * reference are derived from it. The name of its export is the name of the operation: its GraphQL field, operationId and
- * audit name.
+ * reference are derived from it. The name of its export is the name of the operation: its GraphQL field, operationId
+ * and audit name.
  */
 
 /** `Noun:Action`: this permission in the scope. `session`: any signed-in user. `any`: any valid token. */
@@ -21,14 +21,16 @@ export const rateClasses = ['general', 'auth', 'refresh', 'exchange', 'check', '
 export type RateClass = (typeof rateClasses)[number];
 
 /**
- * Callers that an operation admits although others refuse them:
+ * Callers that an operation admits although other operations refuse them:
  * - `self`: the signed-in user that `userId` names, even without the permission (to leave)
  * - `pending-mfa`: a session whose second factor is pending
- * - `bound-session`: a session bound to an organization, in a call without a scope; other operations admit it only in its scope
+ * - `bound-session`: a session bound to an organization, in a call without a scope; other operations admit such a
+ *   session only in its scope
  * - `suspended-member`, `suspended-owner`: members or owners of a suspended organization, in its projects too
  *   (docs/operating/operators.md)
- * - `outsider`: a caller without access to the scope: the answer is "not authorized", not an error (isAuthorized)
- * - `project-owner`: a caller with `Authorization:Check` in a project, in the scopes of customers to which it is granted
+ * - `outsider`: a caller without access to the scope, who gets the answer "not authorized", not an error (isAuthorized)
+ * - `project-owner`: a caller with `Authorization:Check` in a project, in the scopes of the customers that have a grant
+ *   of the project
  */
 type Admitted =
   | 'self'
@@ -43,7 +45,7 @@ interface Limit<S, I> {
   readonly class: RateClass;
   /** The key to count by; `null`: not counted, `''`: the caller's credential or network. */
   readonly key: (input: I, call: Call, services: S) => string | null;
-  /** How many calls this one counts as; 1 by default. */
+  /** How many calls this call counts as; 1 by default. */
   readonly points?: (input: I) => number;
 }
 
@@ -74,7 +76,7 @@ export interface FormAnswers<O = unknown> {
 
 export type Shape = z.ZodRawShape;
 export type InputOf<I extends Shape> = z.output<z.ZodObject<I, z.core.$strict>>;
-/** What the schema of an operation has parsed, for code that handles every operation. */
+/** The parsed input of an operation, for code that handles every operation. */
 export type CallInput = Record<string, unknown> & { readonly scope?: ScopeInput };
 
 type Answer<O extends z.ZodType> = z.output<O> | BareReply | Refusal;
@@ -93,15 +95,15 @@ export interface Declaration<
   readonly access: Access;
   /** Needs a session token in addition to the permission (authorization §9). A function decides for each call. */
   readonly sessionOnly?: true | ((input: InputOf<I>, principal: Principal) => boolean);
-  /** Callers that it would refuse otherwise. */
+  /** Callers that the operation would refuse otherwise. */
   readonly admits?: readonly Admitted[];
   /**
-   * Whether an operator of the installation may call it for a user: never for credentials, factors, new keys,
-   * members and users, project grants, the deletion of organizations and projects, and the installation itself. A mutation
-   * must say it; the default of a query is `allowed`.
+   * Whether an operator of the installation may call the operation for a user. Use `refused` for credentials, factors,
+   * new keys, members and users, project grants, the deletion of organizations and projects, and the installation
+   * itself. The default is `refused` for a mutation and `allowed` for a query.
    */
   readonly whileImpersonating?: WhileImpersonating;
-  /** Tenants it works on; needed when the input has a `scope`. */
+  /** The kinds of scopes that the operation accepts; required if the input has a `scope`. */
   readonly tenants?: readonly Tenant[];
   /** A pinned token may leave the scope out (authorization §10). */
   readonly scopeOptional?: boolean;
@@ -110,27 +112,27 @@ export interface Declaration<
   /** 302 and 303: every answer is a `redirect`. 204: no answer has a body. */
   readonly status?: 200 | 201 | 202 | 204 | 302 | 303;
   readonly only?: 'rest';
-  /** Also takes a form as body, for pages without script; with answers of its own if they differ from JSON. */
+  /** Also takes a form as body, for pages without script. `FormAnswers`: how the answers differ from those to JSON. */
   readonly takesForm?: true | FormAnswers<z.output<O>>;
-  /** The standard whose requests it reads. */
+  /** The standard that defines the format of the requests. */
   readonly protocol?: Protocol;
   readonly restAnswers?: RestAnswers<z.output<O>>;
   /** Browsers are redirected here: a request that accepts HTML gets errors as a page. */
   readonly forBrowsers?: true;
   /**
-   * Further origins whose pages may read the answers, without a cookie: `any` origin; those of the `app` that the token
-   * belongs to; those of the app that `client_id` names (`client`); or `none`. Absent: only the origins that the operator
-   * configured.
+   * Origins whose pages may read the answers. Absent: the origins that the operator configured. Three values allow more
+   * origins, but without a cookie: `any` allows every origin, `app` the origins of the token's app, and `client` the
+   * origins of the app that `client_id` names. `none`: no origin, not even a configured origin.
    */
   readonly cors?: 'any' | 'app' | 'client' | 'none';
-  /** Members that are returned once. The stored answer has `null` in their place, and so has an idempotent replay. */
+  /** Members that are returned once. In the stored answer, and so in an idempotent replay, they are `null`. */
   readonly secrets?: readonly (keyof z.output<O> & string)[];
   /**
-   * The member of the answer with its version: REST sends it as ETag, and 304 if the client has this version. `true`: the
-   * bare answer sets the header itself.
+   * The member of the answer with its version: REST sends it as ETag, and 304 if the client has this version. `true`:
+   * the bare answer sets the header itself.
    */
   readonly etag?: (keyof z.output<O> & string) | true;
-  /** Answered without envelope (conventions §2); with media types if it is not JSON. */
+  /** Answered without envelope (conventions §2). A list: the media types of an answer that is not JSON. */
   readonly bare?: true | readonly `${string}/${string}`[];
   /** The body limit, for an operation that takes a file. */
   readonly bodyLimitBytes?: number;
@@ -143,41 +145,41 @@ export interface Declaration<
   /** Error codes besides those that every operation may answer (conventions §4). */
   readonly codes?: readonly Code[];
   /**
-   * The rate limit in addition to `general`; class `check` replaces `general`. `network`: only `general`, counted by network
-   * even for signed-in callers. `exempt`: no limit.
+   * The rate limit in addition to `general`; class `check` replaces `general`. `network`: only `general`, counted by
+   * network even for signed-in callers. `exempt`: no limit.
    */
   readonly limit?: Limit<S, InputOf<I>> | 'network' | 'exempt';
   /**
-   * A query of cached state: it takes no connection and has no `db` and `tx`. It reads anything else with `read`. A function
-   * says what the call needs besides the rights of the caller: the rights of another user, or rows. If that is not in
-   * memory, the call is admitted like any other that uses the database.
+   * A query of cached state: it takes no connection, and has no `db` and `tx`. It reads anything else with `read`. A
+   * function returns what the call needs besides the rights of the caller: the rights of another user, or rows. A call
+   * that needs rows, or rights that are not cached, is admitted like any other call that uses the database.
    */
   readonly fromMemory?:
     true | ((input: InputOf<I>, principal: Principal) => { readonly userId: string } | 'rows' | undefined);
   /**
-   * Waits for a change, or for a server that the caller has chosen, perhaps for half a minute: it has no request slot
-   * meanwhile, so that others use the database. A query checks its caller again (`Context.assertStillPermitted`). A
-   * function decides for each call.
+   * Waits for a change, or for a server that the caller has chosen, perhaps for half a minute. It holds no request slot
+   * meanwhile, so that other requests can use the database. A query checks its caller again
+   * (`Context.assertStillPermitted`). A function decides for each call.
    */
   readonly waits?: true | ((input: InputOf<I>) => boolean);
-  /** Refuses app tokens with SESSION_REQUIRED, whatever they hold: the reason, which the caller gets as `fix`. */
+  /** If set, app tokens are refused with SESSION_REQUIRED, whatever their scopes. The text is the error's `fix`. */
   readonly notForApps?: string;
   /**
-   * What a mutation may do to permissions. `none`: cached rights stay valid (sign-in, token exchange). `additions`: it may
-   * add some to a user, directly or through their roles, so it ends keys that another user created for them and that now
-   * hold more than their creator. Without this member cached rights are invalidated: a declaration that forgets it is slow,
-   * not wrong.
+   * How a mutation may change permissions. `none`: not at all, so cached rights stay valid (sign-in, token exchange).
+   * `additions`: it may add permissions to a user, directly or through roles. Keys that another user created for this
+   * user then end if they have more permissions than their creator. Unless it is `none`, cached rights are invalidated.
    */
   readonly permissionChange?: 'none' | 'additions';
   /** A query whose calls are audited: it runs in the transaction of its audit entry, like a mutation. */
   readonly audited?: true;
   /**
-   * Concurrent calls share a transaction, in which they query only through `batched`. For public operations with many calls.
+   * Concurrent calls share a transaction, in which they query only through `batched`. For public operations with many
+   * calls.
    */
   readonly groupCommit?: true | ((input: InputOf<I>) => boolean);
   /** Needs a recent sign-in (identity §6). */
   readonly stepUp?: boolean;
-  /** Work before the transaction, which it must not hold open: hashing, key generation. */
+  /** Work before the transaction, because it would hold the transaction open too long: hashing, key generation. */
   readonly prepare?: (ctx: Context<S, I, undefined, T>) => Promise<P>;
   readonly run: (ctx: Context<S, I, P, T>) => Promise<Answer<O>> | Answer<O>;
 }
@@ -226,7 +228,7 @@ export interface Operation<I extends Shape = Shape, O extends z.ZodType = z.ZodT
   /** The parameter in the path: the input field that names the target. */
   readonly pathParameter: string | undefined;
   readonly scoped: boolean;
-  /** Whether it refuses an operator who acts for a user. A mutation that does not say so refuses them. */
+  /** Whether it refuses an operator who acts for a user. A mutation does so by default. */
   readonly refusesImpersonation: boolean;
   /** The entity whose relations its input may name. */
   readonly related: AnyEntity | undefined;
@@ -243,7 +245,10 @@ export interface NamedOperation extends Operation {
   readonly tag: string;
 }
 
-/** Whether an operation takes an `Idempotency-Key` (conventions §9). Keys belong to a credential, so public operations take none. */
+/**
+ * Whether an operation takes an `Idempotency-Key` (conventions §9). Keys belong to a credential, so public operations
+ * take none.
+ */
 export const takesIdempotencyKey = ({ kind, method, access, status, name, path }: NamedOperation): boolean =>
   kind === 'mutation' &&
   method === 'POST' &&
@@ -263,7 +268,7 @@ function targetId({ rest, input }: Pick<Declared, 'rest' | 'input'>): { id?: z.Z
   return { id: id.describe('Id of the object of the call.') };
 }
 
-/** An operation, with everything that follows from its declaration. */
+/** Derives an operation from its declaration. */
 export function define<S, I extends Shape, O extends z.ZodType, P, T extends AnyEntity | undefined>(
   kind: 'query' | 'mutation',
   declaration: Declaration<S, I, O, P, T>,
@@ -272,7 +277,7 @@ export function define<S, I extends Shape, O extends z.ZodType, P, T extends Any
   // The public token exchange also has a `scope` field, but it is part of the credentials, and no rights are checked.
   const scoped = 'scope' in declaration.input && declaration.access !== 'public';
   const input = { ...declaration.input, ...targetId(declaration), ...(declaration.dryRun && { dryRun }) };
-  // Its functions get what the schemas of this declaration have parsed, and nothing else.
+  // The cast is safe, because the functions get only input that the schemas of this declaration have parsed.
   const { limit, ...declared } = declaration as unknown as Declared<I, O>;
   return {
     ...declared,

@@ -15,7 +15,7 @@ export interface RequestWork extends Charged {
    * @throws QUERY_TOO_COMPLEX
    */
   assertNotExceeded(): void;
-  /** Returns a pause in which other requests run, if this request has used the processor for about 50 ms. */
+  /** Returns a pause in which other requests run, if this request has worked for about 50 ms since the last pause. */
   pause(): Promise<void> | undefined;
 }
 

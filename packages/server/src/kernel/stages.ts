@@ -14,7 +14,7 @@ export interface ScopeAndRights {
   readonly rights: CallerRights;
 }
 
-/** What `invoke` needs from the layers above the kernel, stage by stage; `src/app.ts` assembles it. */
+/** The functions that `invoke` needs from the layers above the kernel; `src/app.ts` assembles them. */
 export interface Stages {
   /** Passed on to the operations, which know their type. */
   readonly services: unknown;
@@ -24,17 +24,17 @@ export interface Stages {
   admit: Admit;
   /** Notes that a caller belongs to a scope: their later calls there queue with those of its owner. */
   noteMembership(principal: Principal, requested: ScopeInput, scopeAndRights: ScopeAndRights): void;
-  /** The answer of `resolve` from memory; undefined when it, or the rights of `userId`, must be loaded. */
+  /** The result of `resolve` from memory; undefined if it, or the rights of `userId`, must be loaded. */
   peek(principal: Principal, scope: ScopeInput, userId?: string): ScopeAndRights | null | undefined;
   /** Resolves a scope and loads the rights of the caller there; null if the scope does not exist. */
   resolve(principal: Principal, scope: ScopeInput): Promise<ScopeAndRights | null> | ScopeAndRights | null;
   /** Records that an operator who acts for a user enters an organization. */
   noteEntry(principal: Principal, scope: ResolvedScope): Promise<void> | void;
-  /** Records that an owner enters an organization around its own identity provider. */
+  /** Records that an owner enters an organization without its identity provider. */
   noteBypass(principal: Principal, scope: ResolvedScope): Promise<void> | void;
   /**
-   * For questions of the owner of a project about a granted scope of it: that scope, with nothing but the right to ask. Null
-   * unless the caller has it in the project's own scope.
+   * Resolves a granted scope for questions of the project's owner. The caller gets only the right to ask. Null unless
+   * the caller has this right in the project's own scope.
    */
   resolveAsOwner(principal: Principal, scope: ScopeInput): Promise<ScopeAndRights | null>;
   guard: Guard;
@@ -45,8 +45,8 @@ export interface Stages {
   /** Does work in an open transaction under the row-level security of the scope. */
   within<T>(tx: Executor, scope: ResolvedScope | undefined, work: () => Promise<T>): Promise<T>;
   /**
-   * Called before a change that may add permissions. The returned function, called after it, ends the keys that must not
-   * have the new permissions, and returns what to record about that.
+   * Called before a change that may add permissions. Call the returned function after the change: it ends the keys that
+   * must not have the new permissions, and returns the recordings about these keys.
    */
   watchGainedPermissions(
     tx: Executor,
@@ -63,15 +63,17 @@ export interface Stages {
   readonly transaction: <T>(work: (tx: Executor) => Promise<T>) => Promise<T>;
   /** A transaction that concurrent calls share. */
   readonly groupCommit: Stages['transaction'];
-  /** Null when a repetition of the call would run again. @throws VALIDATION_ERROR for a malformed `Idempotency-Key` */
+  /** Null if a repetition of the call would run again. @throws VALIDATION_ERROR for a malformed `Idempotency-Key` */
   runOnce(op: NamedOperation, call: Call): RunOnce | null;
-  /** Makes a change, rolls it back, and answers how it would affect rights. */
+  /** Makes a change, rolls it back, and returns how it would affect rights. */
   dryRun(
     op: NamedOperation,
     at: DryRunTarget,
     change: (tx: Executor) => Promise<unknown>,
   ): Promise<DryRunResult>;
-  /** Commits the work with its audit entry and events; resolves when every cache has been notified of the stale topics. */
+  /**
+   * Commits the work with its audit entry and events; resolves when every cache has been notified of the stale topics.
+   */
   commit<T>(
     transaction: Stages['transaction'],
     op: NamedOperation,
@@ -100,21 +102,21 @@ export interface MutationOrigin {
 }
 
 /**
- * Called before a caller is checked, for the first time or again. The returned function says whether a change since then
- * makes another check necessary.
+ * Called before a caller is checked, for the first time or again. The returned function says whether a change since
+ * then makes another check necessary.
  */
 export type WatchCaller = (
   isAgain?: boolean,
 ) => (principal: Principal, scope: ResolvedScope | undefined) => boolean;
 
-/** Checks whether the caller of a mutation that waited may still do it. */
+/** Checks whether the caller of an operation that waited may still call it. */
 export interface CallerCheck {
   readonly isDue: () => boolean;
   /** Runs outside the transaction, which may hold the only connection. @throws the error that the call would get now */
   readonly checkAgain: () => Promise<void>;
 }
 
-/** Waits for a request slot; answers whether the request waited. @throws UNAVAILABLE */
+/** Waits for a request slot; returns whether the request waited. @throws UNAVAILABLE */
 export type Admit = (
   op: NamedOperation,
   input: CallInput,
@@ -122,7 +124,7 @@ export type Admit = (
   principal: Principal | null,
 ) => Promise<boolean> | boolean;
 
-/** Performs a mutation in the transaction that it passes, or replays its stored answer (conventions §9, identity §12). */
+/** Passes `perform` a transaction and calls it, or replays the stored answer (conventions §9, identity §12). */
 export type RunOnce = (
   input: Readonly<Record<string, unknown>>,
   by: MutationOrigin,
@@ -131,13 +133,13 @@ export type RunOnce = (
 ) => Promise<unknown>;
 
 interface Entrance {
-  /** Of the caller, since operators may be bound to networks. */
+  /** The caller's address, because operators may be bound to networks. */
   readonly address: string;
-  /** The call concerns the caller alone, and needs no permission. */
+  /** Whether the call concerns the caller alone, and so needs no permission. */
   readonly isSelfService: boolean;
 }
 
-/** Refuses calls that access does not allow; `permit` returns false if the decision depends on a condition. */
+/** Refuses calls that the caller may not make; `permit` returns false if the decision depends on a condition. */
 export interface Guard {
   readonly watch: WatchCaller;
   /** Whether the caller does not belong to the scope. */
@@ -146,7 +148,9 @@ export interface Guard {
   assertCanEnter(op: NamedOperation, scopeAndRights: ScopeAndRights | null, by: Entrance): void;
   permit(op: NamedOperation, rights: CallerRights): boolean;
   /**
-   * Returns true for an owner with two factors, who may enter without the identity provider that the organization requires.
+   * Returns true for an owner with two factors, who may enter without the identity provider that the organization
+   * requires.
+   *
    * @throws SSO_REQUIRED
    */
   assertConnected(principal: Principal, scopeAndRights: ScopeAndRights): boolean;
@@ -161,12 +165,12 @@ export interface Guard {
   permitRelated(selected: SelectedRelation, rights: CallerRights, work: RequestWork): RowFilter;
 }
 
-/** What a mutation notes while it runs: audit entry, events, stale topics, work after the commit. */
+/** The notes of a running mutation: audit entry, events, stale topics, cookies, work after the commit. */
 export interface MutationNotes {
   readonly recordings: Recording[];
   readonly topics: Set<string>;
   readonly afterCommit: (() => void | Promise<void>)[];
-  /** The cookies of the answer; those of an attempt that was rolled back are not set. */
+  /** The cookies of the answer. They are not set if the transaction is rolled back. */
   cookies: CookieEffects;
   changes?: Recording['changes'];
   /** True if the mutation changed nothing. */

@@ -6,8 +6,8 @@ import { pagePolicy } from './page.ts';
 const path = '/hosted/colour/';
 
 /**
- * Returns the address of the style sheet for a colour. It is a file because the policy of the pages allows no inline
- * styles.
+ * Returns the address of the style sheet for a color. The style sheet is a file because the policy of the pages allows
+ * no inline styles.
  */
 export const colourSheet = (colour: string): string => `${path}${colour.slice(1)}.css`;
 

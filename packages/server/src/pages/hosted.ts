@@ -20,8 +20,8 @@ import { registerStartPage } from './start.ts';
 import { registerVerifyEmailPage } from './mailed-links/verify-email.ts';
 
 /**
- * Registers all pages: the start page, the pages below `/hosted`, the account pages, and those for project sign-ins and
- * errors.
+ * Registers all pages: the start page, the pages below `/hosted`, and the pages for accounts, devices, project sign-ins
+ * and errors.
  */
 export function registerHostedPages(
   app: FastifyInstance,

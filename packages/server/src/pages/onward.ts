@@ -43,7 +43,7 @@ type Onward =
   | { readonly kind: 'service' }
   | { readonly kind: 'device' };
 
-/** Creates the link that leads on from a page that cannot be used any more; null if it is unknown where to. */
+/** Creates the link that leads on from a page that cannot be used any more; null if its target is unknown. */
 export type OnwardLink = (request: FastifyRequest, language: Language) => Promise<Html | null>;
 
 function linkTo(language: Language, next: Onward, home: string): Html {
@@ -62,9 +62,9 @@ function linkTo(language: Language, next: Onward, home: string): Html {
 }
 
 /**
- * Redirects a browser whose step was refused because its sign-in is at another step or has ended: after a second
- * submit, on a page from the history, or in a tab that was open for too long. Only the cookie of a flow is trusted,
- * so a forged form leads nowhere.
+ * Redirects a browser whose request was refused because its sign-in is at another step or has ended. This happens after
+ * a second submit, on a page from the history, or in a tab that was open for too long. Only the cookie of a flow is
+ * trusted, so a forged form leads nowhere.
  */
 export function registerOnward(
   app: FastifyInstance,

@@ -1,4 +1,4 @@
-/** What the pages need to know about the installation. */
+/** The facts about the installation that pages need. */
 export interface PageSettings {
   readonly https: boolean;
   /** Which pages the service serves; pages link only to these. */

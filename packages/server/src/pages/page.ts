@@ -44,7 +44,7 @@ export const hostedPage = (options: {
   readonly brand?: Html;
   /** Whether the page is wide enough for lists. */
   readonly isWide?: boolean;
-  /** The address of a style sheet besides the one that all pages share. */
+  /** The address of an additional style sheet. */
   readonly style?: string | undefined;
 }): Html =>
   html`<!doctype html>
@@ -72,16 +72,16 @@ export interface PageWithForm {
   readonly formAction: string;
   /** The language of the page, if it is not that of the browser. */
   readonly language?: Language;
-  /** From where the page may load pictures. */
+  /** The sources from which the page may load pictures. */
   readonly images?: readonly string[];
-  /** Whether the page has a script; absent: it has one if its path has one. */
+  /** Whether the page has a script. Default: whether `servePage` serves a script for its path. */
   readonly script?: boolean;
 }
 
-/** What `servePage` serves: a page, or a redirect to the address of another page. */
+/** The response of `servePage`: a page, or a redirect to the address of another page. */
 export type Page = Html | PageWithForm | { readonly redirectTo: string };
 
-/** Serves a page at `path` in the language of the browser. If it has a script, that is served at `path` with `.js`. */
+/** Serves a page at `path` in the language of the browser, and its script, if any, at `path` with `.js` appended. */
 export function servePage(
   app: FastifyInstance,
   options: {

@@ -1,7 +1,8 @@
 /**
  * Functions for scripts that ask a device for a passkey. `toText` and `toBytes` convert between bytes and base64url,
- * because not all browsers and password managers do. `askOnSubmit` calls `ask` when the form is sent, once at a time.
- * If the person declines, it shows the text that `status` has for that, and calls `afterwards`.
+ * because not all browsers and password managers do. `askOnSubmit` calls `ask` when the form is sent, and again only if
+ * `ask` failed. After a failure, for example if the person declines, it shows the text in the data of `status`, and
+ * calls `afterwards`.
  */
 export const passkeyBytes = `
 const toText = (buffer) =>
@@ -25,7 +26,7 @@ function askOnSubmit(form, status, ask, afterwards = () => {}) {
 }
 `;
 
-/** A function for scripts that use a passkey: it asks the device and returns the answer in the form of JSON. */
+/** A function for scripts that use a passkey: it asks the device and returns an object that can be sent as JSON. */
 export const passkeyUse = `${passkeyBytes}
 async function usePasskey(publicKey, more) {
   const options = { ...publicKey, challenge: toBytes(publicKey.challenge) };

@@ -10,8 +10,8 @@ import { runSteps, type Steps } from './run-steps.ts';
 import { hasTarget, loadTarget, type CallState } from './state.ts';
 
 /**
- * Checks that the caller may make the call: scope, kind of token, permission, related rows, session gates. It runs before
- * every operation, and again before a mutation that had to wait.
+ * Checks that the caller may make the call: scope, kind of token, permission, related rows, session gates. It runs
+ * before every operation, and again in a call that had to wait.
  */
 export function* checkAccess(state: CallState): Steps<void> {
   const { stages, op, call, input, transport, principal, requestedScope, relatedAccess } = state;
@@ -31,11 +31,11 @@ export function* checkAccess(state: CallState): Steps<void> {
         ? ((yield stages.resolveAsOwner(principal, requestedScope)) as ScopeAndRights | null)
         : null;
     state.resolved = asOwner ?? state.resolved;
-    // What was in memory at the start of the call may have changed until the next check.
+    // The cached rights may have changed by the next check.
     state.peeked = undefined;
     guard.assertCanEnter(op, state.resolved, { address: call.address, isSelfService });
     if (state.resolved && principal.impersonator) yield stages.noteEntry(principal, state.resolved.scope);
-    // The owner of a project does not queue with a customer.
+    // A project's owner who asks about a customer's scope does not queue with that customer.
     if (state.resolved && call.slot.taken && !asOwner)
       stages.noteMembership(principal, requestedScope, state.resolved);
   }
@@ -50,7 +50,7 @@ export function* checkAccess(state: CallState): Steps<void> {
   const needsPermission = op.access.includes(':') && rights && !isSelfService;
   state.isDecided = needsPermission ? guard.permit(op, rights) : true;
   for (const selected of relationsOf(op, input, transport?.relations)) relatedAccess.filterOf(selected);
-  // To leave the organization is allowed without its provider, and is not a bypass of which its owners get a mail.
+  // Members may leave the organization without its identity provider. This is not a bypass, so the owners get no mail.
   const isLeaving = isSelfService && input['dryRun'] !== true;
   const isBypass =
     principal && state.resolved && !isLeaving && guard.assertConnected(principal, state.resolved);
@@ -64,7 +64,7 @@ export function assertRowPermitted(state: CallState): void {
   if (!isDecided && resolved) stages.guard.permitRow(op, resolved.rights, attributesOf(state), call.work);
 }
 
-/** Watches for changes of the caller from now on, to check them again before a mutation that waited. */
+/** Watches for changes to the caller from now on, so that a call that waited can check the caller again. */
 export function createCallerCheck(state: CallState): CallerCheck {
   const { stages, op, call } = state;
   let hasChanged = stages.guard.watch();
@@ -80,7 +80,7 @@ export function createCallerCheck(state: CallState): CallerCheck {
   };
 }
 
-/** The relations that the input names, and those that the transport will read. */
+/** The relations that the input names, and the relations that the transport will read. */
 function relationsOf(
   { related }: NamedOperation,
   input: Readonly<Record<string, unknown>>,

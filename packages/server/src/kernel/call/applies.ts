@@ -1,4 +1,4 @@
-/** Whether a member of a declaration applies to a call: to all of them (`true`), or to those that its function accepts. */
+/** Whether a member of a declaration applies to a call: `true` applies to every call, a function decides. */
 export const applies = <A extends readonly unknown[]>(
   member: true | ((...call: A) => boolean) | undefined,
   ...call: A

@@ -27,7 +27,7 @@ export interface SubjectStatus {
 export interface CallerRights {
   readonly grants: Grants;
   readonly subject: SubjectStatus;
-  /** If the caller is an API key of a project: the key's role, which keys that it creates get by default. */
+  /** If the caller is an API key of a project: the key's role. Keys that it creates get this role by default. */
   readonly keyRoleId: string | null;
   /** In the projectUser scope of another user: the caller's rights in the project. */
   readonly projectGrants?: Grants;

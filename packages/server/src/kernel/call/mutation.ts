@@ -8,7 +8,9 @@ import { applies } from './applies.ts';
 import type { Steps } from './run-steps.ts';
 import { contextOf, hasTarget, loadTarget, projected, targetIdOf, type CallState } from './state.ts';
 
-/** The last stages of a mutation: target → condition → dry run, or transaction{ run → audit entry + events } → answer. */
+/**
+ * The last stages of a mutation: target → condition → dry run, or transaction{ run → audit entry + events } → answer.
+ */
 export function* mutate(state: CallState, caller: CallerCheck | undefined, runOnce: RunOnce | null): Steps {
   const { stages, op, call, input, scope, notes, principal } = state;
   if (hasTarget(state)) yield stages.read(scope, (tx) => loadTarget(state, tx));
@@ -27,11 +29,11 @@ export function* mutate(state: CallState, caller: CallerCheck | undefined, runOn
   return perform(applies(op.groupCommit, input) ? stages.groupCommit : stages.transaction);
 }
 
-/** Runs without a transaction: work that takes long must not hold a connection. */
+/** Runs `prepare` without a transaction, because long work must not hold a connection. */
 const prepare = (state: CallState) =>
   state.op.prepare?.(contextOf(state, undefined, state.scope ? undefined : state.stages.pool));
 
-/** Runs the operation in the transaction. `consequences`: what to record besides its own recordings. */
+/** Runs the operation in the transaction. `consequences` are to be recorded after the operation's own recordings. */
 async function change(
   state: CallState,
   tx: Executor,
@@ -62,13 +64,13 @@ async function commitChange(
     return output;
   });
   Object.assign(call.effects, notes.cookies);
-  // A refusal has no revision: whether something was written would reveal whether an address or a key exists.
+  // A refusal has no revision: it would reveal that something was written, and so that an address or a key exists.
   if (answer instanceof Refusal) throw answer.error;
   if (notes.revision) call.effects.headers['X-Doorward-Revision'] = notes.revision;
   return answer;
 }
 
-/** The recording of a mutation that recorded nothing itself, a CRUD mutation: its answer is the target and the event data. */
+/** The recording of a CRUD mutation, which records nothing itself: its answer is the target and the event data. */
 function derivedRecording(op: NamedOperation, out: Record<string, unknown>, notes: MutationNotes): Recording {
   const type = op.permissionNoun ?? null;
   const id = typeof out['id'] === 'string' ? out['id'] : null;

@@ -42,9 +42,7 @@ export interface CallState {
   principal: Principal | null;
   /** The scope as requested; undefined for an operation without a scope. */
   readonly requestedScope: ScopeInput | undefined;
-  /**
-   * Rights from the cache, for the first check, if the operation may use cached rights; otherwise they are resolved.
-   */
+  /** Cached rights for the first check; undefined if the check must resolve them. */
   peeked: ScopeAndRights | null | undefined;
   /** Checks the caller again in an operation that waits. */
   caller: CallerCheck | undefined;

@@ -107,7 +107,7 @@ export function canonicalAddress(address: string): string | undefined {
 }
 
 /**
- * The network by which limits count (conventions §10): an IPv4 address, or the /64 network of an IPv6 address, in
+ * The network that rate limits count by (conventions §10): an IPv4 address, or the /64 network of an IPv6 address, in
  * canonical form.
  */
 export function networkOf(address: string): string {

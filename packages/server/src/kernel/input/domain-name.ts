@@ -12,8 +12,8 @@ const asciiDomain =
   /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /**
- * Whether customers register names directly below the domain: because a public list says so, by the default rule, or
- * not at all (undefined).
+ * Whether customers register names directly below the domain: `listed` if the public suffix list names it, `default` if
+ * only the list's default rule applies, undefined if they do not.
  */
 export function publicSuffix(domain: string): 'listed' | 'default' | undefined {
   const { publicSuffix: suffix, isIcann, isPrivate } = parse(domain, { allowPrivateDomains: true });
@@ -22,8 +22,8 @@ export function publicSuffix(domain: string): 'listed' | 'default' | undefined {
 }
 
 /**
- * A domain in the canonical form of address domains: lower case, with A-labels. A public suffix (`com`, `github.io`) is
- * refused, because it belongs to all its customers together.
+ * A domain in the canonical form that the domains of e-mail addresses have: lower case, with A-labels. A public suffix
+ * (`com`, `github.io`) is refused, because it belongs to all its customers together.
  */
 export const domainName = z
   .string()

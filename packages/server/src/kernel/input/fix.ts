@@ -28,7 +28,7 @@ export function fixOf(hints: readonly Hint[], details: number): string | undefin
 
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
-/** Lists the allowed values, or as many as fit; then the value most similar to the given one comes first. */
+/** Lists the allowed values. If not all fit, lists as many as fit, beginning with the value most similar to `given`. */
 export function useOneOf(allowed: readonly string[], given?: unknown): string {
   if (allowed.join(', ').length <= MAX_CHARACTERS) return `use one of: ${allowed.join(', ')}`;
   const near = typeof given === 'string' ? nearest(given, allowed) : undefined;

@@ -4,7 +4,7 @@ import { text, uuid } from './values.ts';
 
 /* Input and output schemas that many operations share (conventions §7). */
 
-/** Ids as `a,b` in a query string or as a list in GraphQL. Duplicates are removed. */
+/** Ids, sent as `a,b` in a query string or as a list in GraphQL. */
 const idList = z.array(uuid).max(100);
 
 const SortOrder = z

@@ -1,4 +1,4 @@
-/** Up to which edit distance a word of this length counts as a typing error. */
+/** The largest edit distance at which a word of this length counts as a typing error. */
 const maxDistance = (length: number): number => (length < 4 ? 1 : length < 20 ? 2 : 3);
 
 /**

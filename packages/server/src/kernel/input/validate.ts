@@ -131,8 +131,8 @@ function discriminatorCode(issue: z.core.$ZodIssueInvalidUnion): DetailCode {
 }
 
 /**
- * Returns the issues of the union option that the caller most likely meant: an option whose type matches, then the one
- * with the deepest issue, then the one with the fewest issues, then the first.
+ * Returns the issues of the union option that the caller most likely meant. Prefers an option whose type matches, then
+ * the option with the deepest issue, then with the fewest issues, then the first.
  */
 function closestOption(options: readonly z.core.$ZodIssue[][]): readonly z.core.$ZodIssue[] {
   const rank = (issues: readonly z.core.$ZodIssue[]) => {

@@ -1,6 +1,6 @@
 /*
  * Zod schemas for the kinds of values in conventions §8. Each converts input to the canonical form in which it is
- * stored, compared and returned, so features need not normalise values themselves. Every schema can be rendered with
+ * stored, compared and returned, so features need not normalize values themselves. Every schema can be rendered with
  * `z.toJSONSchema(schema, { io: 'input' })`; a refusal has its detail code (errors §3) in `params.code`.
  *
  * @example z.strictObject({ name: text(1, 255), email, metadata: metadata.optional() })
@@ -109,9 +109,10 @@ function countCodePoints(value: string): number {
 const longMarkRun = /\p{M}{31}/u;
 
 /**
- * Returns why a text of at most `max` code points must not be normalised; undefined if it may be. Normalisation sorts
- * each run of combining marks in quadratic time, so a megabyte of marks would block the process for minutes. The length
- * and the runs are therefore checked first, with limits of a small multiple of what any script needs.
+ * Returns why a text must not be normalized: it is certainly longer than `max` code points, or has too many combining
+ * marks in a row. Returns undefined if it may be normalized. Normalization sorts each run of combining marks in
+ * quadratic time, so a megabyte of marks would block the process for minutes. The limits are a small multiple of what
+ * any script needs.
  */
 export function normalizationFault(typed: string, max: number): 'too_long' | 'format' | undefined {
   if (typed.length > 4 * max) return 'too_long';
@@ -119,7 +120,7 @@ export function normalizationFault(typed: string, max: number): 'too_long' | 'fo
 }
 
 /**
- * Text of `min` to `max` Unicode code points, counted after NFC normalisation and trimming. Lone surrogates and control
+ * Text of `min` to `max` Unicode code points, counted after NFC normalization and trimming. Lone surrogates and control
  * characters are refused, except newline and tab with `multiline`. Detail codes: too_short, too_long, format.
  */
 export function text(
@@ -247,7 +248,7 @@ function metadataFault(
   if (value === null || typeof value === 'boolean') return undefined;
   if (typeof value === 'number') {
     if (!Number.isFinite(value)) return { code: 'type', path: [] };
-    // The number was already rounded by parsing, so the stored value would differ from the one sent (RFC 8259 §6).
+    // The number was already rounded by parsing, so the stored value would differ from the sent value (RFC 8259 §6).
     return isInexact(value) ? { code: inexactCode(value), path: [] } : undefined;
   }
   // PostgreSQL's jsonb refuses exactly NUL and lone surrogates.
@@ -271,7 +272,7 @@ function metadataFault(
 /**
  * A JSON object of at most 8 KiB and 64 keys (too_long), at most 5 levels of objects and arrays (too_deep), with keys
  * that match the pattern and do not name a prototype (format). Integers beyond ±(2^53 - 1) are refused (too_big,
- * too_small), because only as text do they keep all digits.
+ * too_small), because they would lose digits. Send them as text.
  *
  * Based on `unknown`, because z.record silently drops an own `__proto__` key, which must be refused.
  */

@@ -6,23 +6,23 @@ import { hiddenField } from '../sign-in/app-page.ts';
 import { accountTexts, type Section } from './account-texts.ts';
 
 /*
- * The parts of which the account pages are made. A page shows what operations answer, and its forms call operations. A
+ * The building blocks of the account pages. A page shows the results of operations, and its forms call operations. A
  * page and its forms have the same address, so a hidden field names the form.
  */
 
 export type Form = Readonly<Record<string, string>>;
 
-/** What is wrong with a field, in words. */
+/** A message about an invalid field. */
 export interface Problem {
   readonly path: string;
   readonly text: string;
 }
 
-/** What a page is rendered from, besides the answers of operations. */
+/** The input for rendering a page, besides the results of operations. */
 export interface View {
   readonly language: Language;
   readonly caller: AccountCaller;
-  /** What the user entered in the form that was refused; empty if none was. */
+  /** The values in the form that was refused; empty if no form was. */
   readonly entered: Form;
   readonly problems: readonly Problem[];
   readonly passwordMinLength: number;
@@ -41,27 +41,27 @@ export class FieldProblem extends Error {
   }
 }
 
-/** What follows a form: the page with a note, another page, a page that is shown once, or a complete answer. */
+/** The response to a form: its page with a note, another page, a page that is shown once, or a complete answer. */
 export type Outcome =
   'saved' | { readonly redirectTo: string } | { readonly shown: Html } | { readonly bare: Bare };
 
 export interface AccountPage {
   readonly section: Section;
-  /** Renders the content of the page. A session that must first prove its user gets the confirmation page instead. */
+  /** Renders the content of the page. Users who must first confirm their identity get the confirmation page instead. */
   readonly body: (view: View) => Promise<Html>;
   /** The handlers of its forms, by the name of the form. */
   readonly forms: Readonly<Record<string, (form: Form, view: View) => Promise<Outcome>>>;
   /** The maximum length of each field, for the error about a longer text. */
   readonly lengths?: Readonly<Record<string, number>>;
   readonly script?: string;
-  /** The sources that `form-action` allows in its policy; absent: this service alone. */
+  /** The sources that `form-action` allows in the page's policy; absent: this service alone. */
   readonly formAction?: string;
 }
 
 export const pathOf = (section: Section): string =>
   section === 'profile' ? '/account' : `/account/${section}`;
 
-/** A form of a page. `isQuiet`: its button is not the main one. */
+/** A form of a page. `isQuiet`: its button is not the main button. */
 export function accountForm(
   { caller }: Pick<View, 'caller'>,
   options: {
@@ -134,7 +134,7 @@ export function accountDocument(options: {
   });
 }
 
-/** A time for people, in UTC, because the page does not know where they are. */
+/** A time for people, in UTC, because the page does not know the user's time zone. */
 export function shownTime(language: Language, iso: string): Html {
   const format = new Intl.DateTimeFormat(language, {
     ...{ year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' },

@@ -74,7 +74,7 @@ const pageAt = (path: string | undefined): string =>
 
 const confirmPath = '/account/confirm';
 
-/** A picture of 2 MiB, and the other fields of its form. */
+/** Enough for a picture of 2 MiB and the other fields of its form. */
 const BODY_LIMIT_BYTES = 2 * 1024 * 1024 + 16 * 1024;
 
 /**
@@ -84,7 +84,7 @@ const BODY_LIMIT_BYTES = 2 * 1024 * 1024 + 16 * 1024;
 export function registerAccountPages(app: FastifyInstance, options: Options): void {
   void app.register(async (scope) => {
     acceptFiles(scope, BODY_LIMIT_BYTES);
-    // Before the body is read: people who are not signed in are redirected.
+    // Redirects people who are not signed in before the body is read.
     scope.addHook('onRequest', async (request, reply) => {
       const isPage = request.routeOptions.config.forBrowsers === true;
       if (!isPage || (await options.account.open(request, reply))) return undefined;

@@ -1,6 +1,6 @@
 import type { Language } from '../../languages.ts';
 
-/** The account pages, in the order of their links. Each name is the last part of a page's address. */
+/** The account pages, in the order of their links. Except `profile`, each name is the last part of a page's address. */
 export type Section =
   | 'profile'
   | 'password'
@@ -20,7 +20,7 @@ interface Texts {
   readonly signOut: string;
   readonly save: string;
   readonly remove: string;
-  /** `{name}` is what the button removes. */
+  /** `{name}` is the item that the button removes. */
   readonly removeNamed: string;
   readonly atMost: string;
   readonly confirmation: {

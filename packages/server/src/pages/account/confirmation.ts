@@ -11,7 +11,7 @@ import { passkeyUse } from '../passkey-bytes.ts';
 import { parsed, pathOf, type Form } from './account-page.ts';
 import { accountTexts, type Section } from './account-texts.ts';
 
-/** With which proofs this user can confirm their identity. */
+/** The proofs with which this user can confirm their identity. */
 interface Proofs {
   readonly isEnrolled: boolean;
   readonly hasPasskey: boolean;
@@ -86,7 +86,7 @@ export function confirmationBody(
     </form>`;
 }
 
-/** Returns the section that a form names. For any other text it is the first page. */
+/** Returns the section that a form names; for any other text, the first section. */
 export const sectionOf = (named: string | undefined): Section => {
   const sections = Object.keys(accountTexts.en.sections) as Section[];
   return sections.find((section) => section === named) ?? 'profile';

@@ -1,6 +1,6 @@
 import type { Language } from '../../languages.ts';
 
-/** What a notification is about. */
+/** The subject of a notification. */
 export type NotificationType =
   | 'invitation_received'
   | 'member_joined'

@@ -25,7 +25,7 @@ const fieldOf = ({ type, channel }: Preference): string => `${type}.${channel}`;
 const preferencesOf = async ({ caller }: View): Promise<readonly Preference[]> =>
   ((await caller.call('myNotificationPreferences', {})) as { readonly items: readonly Preference[] }).items;
 
-/** The latest notifications of the user, and the settings for which notifications they get. */
+/** Shows the latest notifications of the user, and lets the user choose which notifications to get. */
 export const notificationsPage: AccountPage = {
   section,
   async body(view) {
@@ -75,7 +75,7 @@ export const notificationsPage: AccountPage = {
   },
 };
 
-/** Returns a box for each type and channel. Boxes that cannot be switched off are marked as such. */
+/** Returns a checkbox for each type and channel. Notifications that cannot be switched off are marked as such. */
 function boxes({ language }: View, preferences: readonly Preference[]): Html[] {
   const words = notificationTexts[language];
   const box = (preference: Preference) =>

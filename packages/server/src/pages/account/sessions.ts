@@ -104,7 +104,7 @@ interface Sessions {
 
 const section = 'sessions';
 
-/** Shows the sessions of the user. Each can be ended, and all others at once. */
+/** Shows the sessions of the user. The user can end a single session, or all sessions except the current one. */
 export const sessionsPage: AccountPage = {
   section,
   async body(view) {
@@ -142,7 +142,7 @@ export const sessionsPage: AccountPage = {
       return 'saved';
     },
     async endOthers(_form, { caller }) {
-      // Each session is ended and recorded by itself. Sessions that begin meanwhile stay.
+      // Each session is ended and recorded by itself. Sessions that begin after the last list was read stay.
       for (let rest = true; rest;) {
         const { items, hasNextPage } = (await caller.call('myUserSessions', { limit: 100 })) as Sessions;
         for (const { id, isCurrent } of items) {

@@ -58,7 +58,7 @@ export const registerDevicePage = (app: FastifyInstance, { https }: { readonly h
     page: (language, request, reply) => {
       const result = textOf(request, 'result');
       if (result === 'approved' || result === 'denied') return resultPage(language, result);
-      // Names the browser, so that wrong codes of other browsers do not count for this one.
+      // Gives the browser an id, so that wrong codes from other browsers do not count for this browser.
       nameBrowser(request, reply, https);
       const code = textOf(request, 'user_code');
       const failure = result === 'wrong' || result === 'closed' ? result : undefined;
@@ -70,7 +70,7 @@ export const registerDevicePage = (app: FastifyInstance, { https }: { readonly h
 const MOST_OF_A_NAME = 80;
 
 /**
- * The question on the consent page, by which the user compares the device with the request. The program on the device
+ * The part of the consent page that lets the user compare the request with their device. The program on the device
  * chose its own name, so the name is only shown as text.
  */
 export function deviceQuestion(language: Language, device: ShownDevice): Html {

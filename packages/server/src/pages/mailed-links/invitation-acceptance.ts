@@ -13,7 +13,7 @@ import { invitationTexts } from './invitation-texts.ts';
 /** Below `/account`, because browsers send the cookie of the account pages only there. */
 export const acceptancePath = '/account/invitation';
 
-/** What the page shows about an invitation. */
+/** The members of an invitation that the page shows. */
 interface Offer {
   readonly email: string;
   readonly status: string;
@@ -24,7 +24,7 @@ interface Offer {
 
 type Outcome = keyof (typeof invitationTexts)['en']['outcome'];
 
-/** The outcomes that the page shows for error codes; for any other code it says that accepting failed. */
+/** The outcomes that the page shows for error codes. `outcomeOf` handles all other codes. */
 const outcomes: Readonly<Partial<Record<string, Outcome>>> = {
   NOT_FOUND: 'invalid',
   INVALID_TOKEN: 'expired',
@@ -38,8 +38,8 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value.sl
 
 /**
  * Serves the page on which people accept an invitation if they sign in with a code, a passkey or a provider; the page
- * to which the mail links takes only passwords. Opening this page changes nothing, except that it starts a sign-in in
- * a browser without one.
+ * to which the mail links takes only passwords. Opening this page changes nothing, except that it starts a sign-in if
+ * the browser has no session.
  */
 export function registerInvitationAcceptance(
   app: FastifyInstance,

@@ -10,9 +10,9 @@ export const hiddenField = (name: string, value: string): Html =>
   html`<input type="hidden" name="${name}" value="${value}" />`;
 
 /**
- * A page with the name, logo and colour of the app. The people who made the app choose these values, so they only
- * become text, the source of a picture, and the address of a style sheet of this service. `title` and `place` are
- * sentences with placeholders.
+ * A page with the name, logo and color of the app. The people who made the app choose these values, so they are used
+ * only as text, as the source of a picture, and in the address of a style sheet of this service. `title` and `place`
+ * are sentences with placeholders.
  */
 export function appPage(options: {
   readonly language: Language;

@@ -53,8 +53,8 @@ interface CliQuestion extends Question {
 }
 
 /**
- * Serves `/hosted/cli-sign-in`, where the user decides whether a command-line tool may sign in as them: the one on
- * their computer, or one that showed them a code, which they have entered.
+ * Serves `/hosted/cli-sign-in`, where the user decides whether a command-line tool may sign in as them. The tool runs
+ * on their computer, or on a device that showed them a code, which they have entered.
  */
 export const registerCliSignInPage = (
   app: FastifyInstance,

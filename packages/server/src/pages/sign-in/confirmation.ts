@@ -34,7 +34,7 @@ interface Confirmation<Q extends Question> {
   readonly questionFor: (flowCookie: string) => Promise<Q | null>;
   /** The link for people who come back to a question that has been answered. */
   readonly onwardLink: OnwardLink;
-  /** What the user has to compare, below the question. */
+  /** Returns the details below the question, which the user has to compare. */
   readonly details?: (language: Language, question: Q) => Html | null;
   /** The values for the placeholders of `asks`. */
   readonly namesIn: (question: Q) => Readonly<Record<string, string>>;

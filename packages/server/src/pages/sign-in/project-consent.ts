@@ -185,7 +185,7 @@ function person({ signedInAs }: Pick<Texts, 'signedInAs'>, { user }: PageState, 
   </div>`;
 }
 
-/** The sentence about the organization for which the user signs in, because the consent is for it as well. */
+/** The sentence about the organization for which the user signs in. The consent includes this organization. */
 const organization = (language: Language, { organization: name }: PageState): Html | null =>
   name === null
     ? null

@@ -86,7 +86,7 @@ interface WayBack {
   readonly homepageUrl: string;
 }
 
-/** Makes a link that shows the site to which it leads, because the name of an app can imitate any other. */
+/** Makes a link that shows the site to which it leads, because the name of an app can imitate any other name. */
 function backTo(language: Language, { app, homepageUrl }: WayBack): Html {
   const { host } = new URL(homepageUrl);
   const place = host !== app && html`<p class="place"><bdi>${host}</bdi></p>`;
@@ -134,7 +134,7 @@ export function registerSignOutPages(
   });
   servePage(app, {
     path: '/hosted/signed-out',
-    // Reads nothing from its address, so that no link to this page can choose where it leads.
+    // Reads nothing from its address, so that no link to this page can choose where the page leads.
     page: async (language, request) => {
       const cookie = flowSecretIn(request, options.https);
       const wayBack = cookie === null ? null : await options.wayBackFor(cookie);

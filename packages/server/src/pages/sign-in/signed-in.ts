@@ -13,7 +13,7 @@ interface Outcome {
 /*
  * The page on which a sign-in through another site ends, for installations without a frontend. The page explains the
  * code in the parameter `error` and shows nothing else of its address. It has no script, and does not know who opens
- * it, so it does not say that they are signed in.
+ * it, so it does not say that the person is signed in.
  */
 
 interface Texts {

@@ -3,11 +3,14 @@ import { inexactCode, isInexact } from '@doorward/decision/inexact';
 import type { DetailCode } from '../../errors.ts';
 import { refusal } from '../../kernel/input/values.ts';
 
-/** In characters of the JSON text. */
+/** The maximum length of the JSON text, in characters. */
 export const MAX_CONTEXT_LENGTH = 64 * 1024;
 const MAX_DEPTH = 10;
 
-/** `context.resource`: a JSON object of at most 64 K characters and 10 levels, without inexact numbers (§7.1). */
+/**
+ * `context.resource`: a JSON object of at most 64 K characters and 10 levels, without inexact numbers (authorization
+ * §7.1).
+ */
 export const contextResource = z.record(z.string(), z.unknown()).check((payload) => {
   for (const { code, path } of faultsOfAttributes(payload.value))
     payload.issues.push(refusal(code, payload.value, path));
@@ -25,7 +28,7 @@ interface AttributeFault {
   readonly path: string[];
 }
 
-/** The maximum number of errors in one answer. */
+/** The maximum number of inexact numbers that one answer reports. */
 const MAX_REPORTED = 20;
 
 /**

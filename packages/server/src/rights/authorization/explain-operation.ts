@@ -12,7 +12,7 @@ import { metadata } from '../../kernel/input/values.ts';
 import { contextResource } from './context-resource.ts';
 import type { Explanation } from './explanation.ts';
 
-/** Whose rights to explain, and in which scope. */
+/** The caller, the subject and the scope of an explanation. */
 interface ExplainRequest {
   readonly tx: Executor;
   readonly scope: ResolvedScope;
@@ -33,7 +33,7 @@ const accepts: Accepts = {
 
 /**
  * Decides with the current rights, and explains the decision. The explanation for an inactive subject is empty, so that
- * the caller cannot tell an unknown user from a disabled one or a user of another tenant.
+ * the caller cannot tell an unknown user from a disabled user or a user of another tenant.
  */
 export async function explainDecision(
   request: ExplainRequest,

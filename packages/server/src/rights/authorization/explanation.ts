@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { uuid } from '../../kernel/input/values.ts';
 
-/** The comparison that failed, so that the condition is not met. */
+/** The comparison because of which a condition is not met. */
 const failedAt = z
   .object({
     operator: z.string().describe('The operator of the comparison.'),

@@ -110,7 +110,7 @@ export const isAuthorizedBatch = query({
   },
 });
 
-/** Whether the owner of a project asks about themselves in the scope of a customer, in which they hold nothing. */
+/** Whether the owner of a project asks about themselves in the scope of a customer, where they have no permissions. */
 const isAboutOwner = ({ asOwner }: CallerRights, { subject }: { readonly subject?: unknown }): boolean =>
   asOwner === true && subject === undefined;
 

@@ -24,7 +24,7 @@ import { readAnswers, recordingsOf } from './record.ts';
 import { loadState } from './document/state.ts';
 import { write, type WrittenChange } from './write.ts';
 
-/** A document to apply, with what the caller sends besides it. */
+/** A document to apply, with the other inputs of the caller. */
 interface Application extends Proposal {
   /** The addresses in the document that the service may call; they were checked before the transaction. */
   readonly addresses: ReadonlySet<string>;
@@ -56,8 +56,8 @@ interface Applied {
 }
 
 /**
- * Changes the rows to what the document says, all or nothing. Because of the lock on the project's node, it waits for
- * every other change of the project, so the rows that were compared are the rows that are changed.
+ * Changes the rows to what the document says, all or nothing. The lock on the project's node makes this wait for every
+ * other change of the project, so no row changes between the comparison and the write.
  */
 export async function apply(ctx: ApplyContext, application: Application): Promise<Applied> {
   const { tx, scope, services } = ctx;
@@ -137,7 +137,7 @@ function assertNoObstacle(blocked: readonly Obstacle[]): void {
   if (code === undefined) return;
   const { detail, fix: usual } = refusals[code];
   const same = blocked.filter((obstacle) => obstacle.code === code);
-  // Several rows may lack the same permission, so causes are listed once.
+  // The caller may lack the same permission for several rows, so each path is listed once.
   const paths = [...new Map(same.map((obstacle) => [pathOf(obstacle), obstacle]))].slice(0, 20);
   const details = paths.map(([path]): Detail => ({ path, code: detail }));
   const fix =
@@ -157,7 +157,7 @@ function pathOf({ kind, key, code, cause }: Obstacle): string {
   return cause === 'firstParty' ? `policy.${kind}.${key}.firstParty` : `policy.${kind}.${key}`;
 }
 
-/** What has to be done before a row that is in use can be deleted. */
+/** Says what to do before a row that is in use can be deleted. */
 const removalOf = ({ kind, cause }: Obstacle): string =>
   kind === 'roles' ? `remove the role first from: ${cause}` : `first delete the permission ${cause}`;
 
@@ -174,8 +174,9 @@ function assertTestsPass({ tests }: Plan, { tests: declared }: PolicyDocument): 
 }
 
 /**
- * Asserts that no deleted role is assigned: another tenant, such as a customer, may have assigned one since the plan.
- * The rows are deleted now, and each assignment takes a share lock on its role first, so none can follow.
+ * Asserts that no deleted role is assigned: another tenant, such as a customer, may have assigned it since the plan.
+ * The rows are deleted now, and each assignment takes a share lock on its role first, so no new assignment can follow.
+ *
  * @throws IN_USE
  */
 async function assertStillUnassigned(
@@ -194,8 +195,8 @@ async function assertStillUnassigned(
 }
 
 /**
- * Asserts that the caller is a person with a recent sign-in. Only they may take the permission to apply policies away
- * from themselves.
+ * Asserts that the caller is a person with a recent sign-in. Only such a caller may take the permission to apply
+ * policies away from themselves.
  */
 function assertMayLeave(principal: Principal, { config, clock }: Services): void {
   if (principal.type !== 'session') throw fail('STEP_UP_REQUIRED');

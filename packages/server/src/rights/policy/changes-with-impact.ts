@@ -1,10 +1,10 @@
 import type { Change, Comparison } from './document/match.ts';
 
 /**
- * The changes that may affect existing users and keys. A new role has no holders yet, so neither it nor the groups
- * and permissions that it alone uses need to be written to find out who gains and loses: in a first document that is
- * all of them, and writing them would keep the database busy only to be rolled back. Sign-up roles stay, because apps
- * refer to them.
+ * The changes that may affect existing users and keys. A new role has no holders yet. So a new role, and the new groups
+ * and permissions that only new roles use, need not be written to find out who gains or loses permissions. In a first
+ * document these are most rows, and writing them would keep the database busy only to be rolled back. Sign-up roles
+ * stay, because apps refer to them.
  */
 export function changesWithImpact({ after, changes }: Comparison): Change[] {
   const isNew = (kind: Change['kind']): ReadonlySet<string> =>

@@ -19,6 +19,7 @@ export interface Examination {
 /**
  * Runs the tests of a document and looks for likely mistakes. A document may have a thousand tests of a hundred roles
  * each, so this happens outside of a transaction, and other requests run in between.
+ *
  * @throws QUERY_TOO_COMPLEX
  */
 export async function examine(

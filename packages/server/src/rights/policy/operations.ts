@@ -207,8 +207,8 @@ type Preparing = Parameters<typeof allowedAddresses>[0] &
   Pick<Context, 'call' | 'services'> & { readonly input: Requested };
 
 /**
- * The document that a caller sends, or names by the number of its version, and its addresses that the service may
- * call.
+ * Returns the document that the caller sends or names by its version number, and the addresses in it that the service
+ * may call.
  */
 async function prepared(ctx: Preparing): Promise<Proposal & { readonly addresses: ReadonlySet<string> }> {
   const proposal = await proposalOf(ctx, ctx.input);

@@ -46,7 +46,7 @@ export interface Obstacle {
   readonly cause: string | null;
 }
 
-/** What a document would do, apart from whose rights it would change. */
+/** The effects of a document, without the users and keys whose rights it would change. */
 export interface Plan extends Examination {
   readonly comparison: Comparison;
   readonly version: string;
@@ -150,7 +150,7 @@ async function inUse({ tx, services }: PlanContext, { changes, all }: Comparison
   return changes.flatMap(({ kind, key, label, action, id }): Obstacle[] => {
     const inTheWay = (what: string): Obstacle[] => [{ kind, key, code: 'IN_USE', cause: what }];
     if (kind === 'roles' && action === 'delete') {
-      // Only apps that still have this role after the document is applied.
+      // Counts only apps that still have this role after the document is applied.
       const apps = Object.values(all.after.apps).filter(({ signUpRole }) => signUpRole === label).length;
       const counts = countsText({ ...assigned.get(id ?? ''), apps });
       return counts === '' ? [] : inTheWay(counts);
@@ -162,7 +162,7 @@ async function inUse({ tx, services }: PlanContext, { changes, all }: Comparison
   });
 }
 
-/** Ids of the roles that change themselves, or whose permissions differ between the two states. */
+/** Ids of the roles that are changed, or whose permissions differ between the two states. */
 export function affectedRoles({ changes, all: { before, after }, rowOf }: Comparison): string[] {
   const changed = new Set(changes.flatMap(({ kind, label }) => (kind === 'roles' ? [label] : [])));
   const [was, is] = [rightsText(before), rightsText(after)];

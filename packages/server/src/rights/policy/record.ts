@@ -9,7 +9,7 @@ import { fieldsThatDiffer } from './document/difference.ts';
 import { entityOf } from './document/kinds.ts';
 import type { WrittenChange } from './write.ts';
 
-/** The event noun of each kind. Changes of tags and webhooks are not events. */
+/** The event noun of each kind. Changes to tags and webhooks publish no events. */
 const eventNoun: Readonly<Partial<Record<DocumentKind, string>>> = {
   resources: 'resource',
   permissions: 'permission',
@@ -27,7 +27,7 @@ const verbOf = {
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Reads the rows as the API returns them, by id, whatever their state: one statement per kind. */
+/** Reads the rows as the API returns them, by id, including deleted rows. Uses one statement per kind. */
 export async function readAnswers(
   tx: Executor,
   at: ReadContext,

@@ -35,8 +35,8 @@ const actionOf: Readonly<Record<Change['action'], string>> = {
 };
 
 /**
- * Why a document could not be applied: a change needs the permission of its own operation, and callers give and take
- * only rights that they hold (authorization §5). What counts is what the caller holds before the document is applied.
+ * Finds the changes that the caller may not make. A change needs the permission of its own operation, and callers can
+ * grant and remove only rights that they hold (authorization §5). The rights before the document is applied count.
  */
 export function deniedChanges(
   { changes, all: { before, after }, rowOf }: Comparison,
@@ -76,8 +76,8 @@ export function deniedChanges(
 export const MAX_MISSING = 20;
 
 /**
- * The permissions of a row that the caller lacks. A thousand roles may have the same groups, so each permission and
- * each group is evaluated once.
+ * Returns a function that finds the permissions of a row that the caller lacks. A thousand roles may have the same
+ * groups, so each permission and each group is evaluated once.
  */
 function missingOfRows(
   document: PolicyDocument,
@@ -128,7 +128,7 @@ export const permissionsNamed = (document: PolicyDocument, names: readonly strin
     return { resource, action, managementPlane: isBuiltInNoun(resource), condition: own?.condition ?? null };
   });
 
-/** The names of the permissions that a row contains, or for a resource those on it. */
+/** The names of the permissions that a row contains; for a resource, of the permissions on it. */
 function namesOf(document: PolicyDocument, kind: DocumentKind, label: string): readonly string[] {
   if (kind === 'permissions') return [label];
   if (kind === 'groups') return permissionNamesOf(document, label);

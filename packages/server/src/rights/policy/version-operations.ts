@@ -15,8 +15,6 @@ import { PolicyDifference, PolicyVersionWithDocument } from './outputs.ts';
 import { keptDocument, lastVersion, storedDocument, versionId } from './policy-versions.ts';
 import { PolicyVersion } from '../../schema/rights/policy-version.ts';
 
-/* The documents that were applied to a project, and how they differ. */
-
 export const policyVersions = query({
   ...common,
   rest: 'GET /projects/:id/policy/versions',

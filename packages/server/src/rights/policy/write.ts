@@ -24,8 +24,8 @@ import { entityOf } from './document/kinds.ts';
 import type { Change, Comparison } from './document/match.ts';
 
 /**
- * Makes the changes of a comparison: some statements for each kind of rows, however many rows there are. The caller
- * holds the lock of the node and has checked the changes.
+ * Makes the changes of a comparison, with a few statements for each kind of rows, however many rows there are. The
+ * caller holds the lock of the node and has checked the changes.
  */
 export async function write(
   tx: Executor,
@@ -157,8 +157,8 @@ async function freeNames(
 type Upsert = (tx: Executor, rows: readonly Row[]) => Promise<void>;
 
 /**
- * Creates the function that writes rows. It sets the columns that the rows have and leaves all others as they are,
- * because those are the service's own. `fixed`: columns that only new rows get.
+ * Creates the function that writes rows. It sets the columns that the rows have and leaves all other columns as they
+ * are, because only the service sets those. `fixed`: columns that only new rows get.
  */
 function upsertInto<T extends PgTable>(
   table: T,

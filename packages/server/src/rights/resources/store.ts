@@ -53,8 +53,9 @@ export async function assertCanChangePermissionsOf(
 }
 
 /**
- * An action that a permission uses cannot be removed. Call it after the update: concurrent creations of permissions
- * wait for the row lock of the update.
+ * Asserts that no permission uses an action that was removed. Call it after the update: concurrent creations of
+ * permissions wait for the row lock of the update.
+ *
  * @throws IN_USE
  */
 export async function assertActionsUnused(
@@ -80,8 +81,9 @@ export async function assertActionsUnused(
 }
 
 /**
- * Asserts that no policy document protects a permission on the resource from manual changes. @throws
- * DELETION_NOT_ALLOWED
+ * Asserts that no policy document protects a permission on the resource from manual changes.
+ *
+ * @throws DELETION_NOT_ALLOWED
  */
 export async function assertPermissionsNotHeld(tx: Executor, resourceId: string): Promise<void> {
   const held = await tx

@@ -5,15 +5,15 @@ import { fail } from '../../errors.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 
 /**
- * How many members, invitations, connections, users, grants, keys and apps have a role; those that have none are left
- * out.
+ * The number of members, invitations, connections, users, grants, keys and apps that have a role; kinds with none are
+ * left out.
  */
 type Assignments = Readonly<Record<string, number>>;
 
 /**
- * Counts who has each of these roles, or gets it at the sign-up of an app; roles without assignments are absent. Call
- * it after the soft delete, whose row lock prevents new assignments: each of them first takes a share lock on the
- * role.
+ * Counts the assignments of each of these roles, including apps whose users get the role at sign-up. Roles without
+ * assignments are absent. The counts are final only after the soft delete of a role: its row lock prevents new
+ * assignments, because each assignment first takes a share lock on the role.
  */
 export async function assignmentsOf(
   tx: Executor,
@@ -49,7 +49,7 @@ export async function assignmentsOf(
   return byRole;
 }
 
-/** `3 users, 1 apps`, without kinds that have none. */
+/** For example `3 users, 1 apps`, without kinds whose count is 0. */
 export const countsText = (assignments: Assignments): string =>
   Object.entries(assignments)
     .filter(([, count]) => count > 0)

@@ -38,7 +38,7 @@ const commonClaims = (
     exp: iat + LIFE_SECONDS,
     format: 1,
     sequence: content.sequence,
-    // The number of the newest transaction that is contained together with all earlier ones.
+    // The document contains every transaction up to this number.
     revision: revisions.seal(below - 1),
     asOf,
   } as const;

@@ -5,7 +5,7 @@ import {
   type SnapshotRows,
 } from '@doorward/decision/snapshot-claims';
 
-/** What differs between an earlier version of a snapshot and the current one. */
+/** The difference between an earlier version of a snapshot and the current version. */
 export type Difference = Pick<ChangesClaims, 'put' | 'drop'>;
 
 interface History {

@@ -11,7 +11,7 @@ import { Scope } from '../../kernel/scope.ts';
 
 /*
  * Policy snapshots, with which a customer's server decides by itself (packages §8.1). They contain the rights of all
- * users of the project, so they are for servers, and an app on behalf of a user is refused.
+ * users of the project. So they are only for servers, and an app that acts on behalf of a user is refused.
  */
 
 const common = {

@@ -24,8 +24,8 @@ interface Options {
 }
 
 /**
- * How often a waiting poll checks for lost rights and missed changes: they end the poll within a second (packages
- * §8.1).
+ * The interval at which a waiting poll checks for lost rights and missed changes, so that these end the poll within a
+ * second (packages §8.1).
  */
 const ROUND_MS = 400;
 /** Polls with the same version may share a signed response that is at most this old. */
@@ -47,8 +47,8 @@ export function createPolicySnapshots(builtIns: Pick<BuiltIns, 'nouns'>, options
   });
 
   /**
-   * Waits until the content of the watch is another version. Ends early when the client goes away or the service
-   * stops.
+   * Waits until the content of the watch has another version, or until the time `until`. Ends early when the client
+   * disconnects or the service stops.
    */
   async function waitForChange(watch: ProjectWatch, poll: Poll, until: number): Promise<void> {
     let isGone = false;

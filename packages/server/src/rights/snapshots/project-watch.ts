@@ -25,10 +25,10 @@ export interface ProjectWatch {
   current(): Promise<CurrentContent>;
   /** The version of the content that was read last; null before the first read. */
   version(): string | null;
-  /** When that version was read, on the clock of `performance`. */
+  /** When that version was first read (`performance.now()`). */
   changedAt(): number;
   differenceSince(version: string): Difference | null;
-  /** Resolves when the version differs from this one, after the time-out, or when the returned `end` is called. */
+  /** Resolves when the version differs from `version`, after the time-out, or when the returned `end` is called. */
   untilChanged(
     version: string,
     timeoutMs: number,
@@ -39,7 +39,7 @@ export interface ProjectWatch {
    */
   poll(): void;
   isWaiting(): boolean;
-  /** Gets the topics of changes; null if some may have been missed. */
+  /** Receives the topics of changes; null if some may have been missed. */
   onChange(topics: readonly string[] | null): void;
   onEndedSession(): void;
   /** The estimated memory of the content. */
@@ -97,7 +97,7 @@ export function createProjectWatch(
   let lastVersion: string | null = null;
   let lastCurrent: CurrentContent | null = null;
   let changedAt = 0;
-  /** Whether the content without the ended credentials is stale, and whether the ended credentials are. */
+  /** `rows`: whether the content except the ended credentials is stale. `ended`: whether the ended credentials are. */
   const rows = createStaleness();
   const ended = createStaleness();
   let reading: Promise<Content> | null = null;

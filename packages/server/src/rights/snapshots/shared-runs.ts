@@ -4,7 +4,7 @@
  */
 
 interface Run<T> {
-  /** When the work began, by the clock of `performance`; Infinity until then. */
+  /** When the work began (`performance.now()`); Infinity until then. */
   startedAt: number;
   result: Promise<T>;
   isSettled: boolean;
@@ -64,8 +64,8 @@ export function createSharedResults<T>(keepMs: number): SharedResults<T> {
 const never = new Promise<never>(() => undefined);
 
 /**
- * Limits how many works run at the same time. The others wait in one queue per tenant. The queues alternate, so that no
- * tenant waits for all the work of another.
+ * Limits how much work runs at the same time. Further work waits in one queue per tenant. The queues alternate, so that
+ * no tenant waits for all the work of another.
  */
 export type Gate = <T>(tenant: string, work: () => Promise<T>) => Promise<T>;
 

@@ -7,7 +7,7 @@ import type { UserFilter } from '../../access/policy-snapshots.ts';
 
 interface Watches {
   of(scope: SnapshotScope, filter: UserFilter): ProjectWatch;
-  /** Whether this watch already exists. A new one has to read all rows. */
+  /** Whether this watch already exists. A new watch has to read all rows. */
   has(scope: SnapshotScope, filter: UserFilter): boolean;
   isStopped(): boolean;
   stop(): void;
@@ -19,7 +19,7 @@ interface Entry {
 }
 
 const IDLE_MS = 60_000;
-/** The estimated memory for the content of all watches together. */
+/** The maximum of the estimated memory for the content of all watches together. */
 const MAX_BYTES = 128 * 1024 * 1024;
 /** How many reads run at the same time. More would take connections that requests need. */
 const MAX_READS = 2;
@@ -50,7 +50,7 @@ export function createWatches(
     endedSessions.add(sessions.map((topic) => topic.slice(SESSION_PREFIX.length)));
   });
 
-  /** Removes unused watches and, beyond the memory limit, frees the content of the least recently used ones. */
+  /** Removes unused watches. Beyond the memory limit, also frees the content of the least recently used watches. */
   function tidy(now: number): void {
     let bytes = 0;
     for (const { watch } of entries.values()) bytes += watch.bytes;

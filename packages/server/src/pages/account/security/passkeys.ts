@@ -87,7 +87,7 @@ interface Passkey {
 
 const section = 'passkeys';
 
-/** The passkeys of the user. Adding one needs the script, because only scripts reach the device. */
+/** The passkeys of the user. Adding a passkey needs the script, because only scripts can reach the device. */
 export const passkeysPage: AccountPage = {
   section,
   script: addPasskeyScript,

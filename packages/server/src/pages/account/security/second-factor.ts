@@ -108,7 +108,7 @@ export const secondFactorPage: AccountPage = {
   },
 };
 
-/** A new app with its secret, which is shown only here. Afterwards, the app can still be enabled without it. */
+/** Shows a new app with its secret, which is never shown again. The app can still be enabled later. */
 function newApp(
   view: View,
   id: string,

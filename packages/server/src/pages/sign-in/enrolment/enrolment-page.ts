@@ -45,7 +45,7 @@ function appBody(language: Language, state: PageState): Html {
     ${cancelForm(language, state)}`;
 }
 
-/** The QR code of a text: dark on light in every colour scheme, because scanners expect that. */
+/** The QR code of a text: dark on light in every color scheme, because scanners expect that. */
 function picture(text: string, label: string): Html | null {
   const code = qrPath(text);
   return (

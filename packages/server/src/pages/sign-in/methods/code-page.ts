@@ -83,7 +83,7 @@ const newPasswordField = (language: Language, minLength: number, problem?: strin
 
 /**
  * The page of a mailed link. Opening it changes nothing, because mail scanners open every link; the button continues.
- * `onward`: the link that leads on from a link that is no longer valid.
+ * `onward`: the link that the page shows if the mailed link is no longer valid.
  */
 export function linkPage(language: Language, link: LinkState, onward: Html | null): Page {
   const { link: texts, title, reset } = methodTexts[language];

@@ -17,7 +17,7 @@ import { noticeTexts } from './notice-texts.ts';
 import type { PageState } from '../../../sign-in/page-state/page-state.ts';
 
 /**
- * The first page of a sign-in shows one form at a time: the one that the URL names, else the one that was sent last.
+ * The first page of a sign-in shows one form at a time: the form that the URL names, else the form that was sent last.
  * It needs no script: links lead from one form to another.
  */
 export function firstPage(language: Language, state: PageState, asked: Form | undefined): PageWithForm {

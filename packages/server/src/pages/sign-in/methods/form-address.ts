@@ -7,7 +7,7 @@ export const scriptPath = `${signInPath}.js`;
 const forms = { address: 'address', 'sign-up': 'signUp', reset: 'reset' } as const;
 export type Form = (typeof forms)[keyof typeof forms] | 'signIn';
 
-/** Returns the address of a form of the first page, in the sign-in of this form token. */
+/** Returns the address of a form of the first page, for the sign-in that the form token belongs to. */
 export const formAddress = (form: keyof typeof forms, formToken: string): string =>
   inFlow(`${signInPath}?form=${form}`, formToken);
 

@@ -16,7 +16,7 @@ interface Field {
   readonly hint?: string | undefined;
 }
 
-/** Makes a field with its label, and below it the hint and what is wrong with the value. */
+/** Makes a field with its label, and below it the message about an invalid value and the hint. */
 export function field({ name, label, attributes, problem, hint }: Field): Html {
   const parts = [problem !== undefined && `${name}-problem`, hint !== undefined && `${name}-hint`];
   const described = parts.filter((part) => part !== false).join(' ');
@@ -89,7 +89,7 @@ export const emailField = (
   });
 };
 
-/** Returns what is wrong with a field, in the words of the API; undefined if nothing. */
+/** Returns the message about an invalid field, in the words of the API; undefined if the field is valid. */
 export function problemAt(language: Language, { signIn }: PageState, path: string): string | undefined {
   const codes = signIn.problems.filter((problem) => problem.path === path).map(({ code }) => code);
   const texts = codes.map((code) => {

@@ -15,7 +15,7 @@ interface Texts {
   readonly methodLimit: string;
 }
 
-/** What went wrong in the last attempt, or what has changed. `{provider}` is the site at which the person signed in. */
+/** Messages about the last attempt. `{provider}` is the site at which the person signed in. */
 export const noticeTexts: Record<Language, Texts> = {
   en: {
     addressInvalid: 'This is not a valid e-mail address. Please check it.',

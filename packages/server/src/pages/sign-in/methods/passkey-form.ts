@@ -45,7 +45,7 @@ export const passkeyTexts: Record<Language, Texts> = {
 
 /**
  * Makes the form to use a passkey. It needs `passkeyScript`, which shows it if the browser supports passkeys. `or`
- * separates it from the other methods of the page; if it is the only method, the page says when it does not work.
+ * separates it from the other methods of the page. If it is the only method, the page says if it does not work.
  */
 export function passkeyForm(
   language: Language,
@@ -68,8 +68,8 @@ export function passkeyForm(
 }
 
 /**
- * Asks the browser for a passkey: when the button is pressed, and while the address field is filled in, where browsers
- * offer passkeys.
+ * Asks the browser for a passkey when the button is pressed. Where the browser supports it, passkeys are also offered
+ * while the address field is filled in.
  */
 export const passkeyScript = `(() => {
   const part = document.getElementById('passkey');

@@ -12,8 +12,8 @@ interface Texts {
 }
 
 /**
- * Texts for the choice of an organization, and for the consent for one. `{app}`, `{organization}` and `{place}` are
- * placeholders.
+ * Texts about the choice of an organization, and about the organization on the consent page. `{app}`, `{organization}`
+ * and `{place}` are placeholders.
  */
 export const organizationTexts: Record<Language, Texts> = {
   en: {

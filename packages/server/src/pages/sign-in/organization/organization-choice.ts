@@ -6,8 +6,8 @@ import { organizationTexts } from './organization-choice-texts.ts';
 import type { PageState } from '../../../sign-in/page-state/page-state.ts';
 
 /**
- * Makes the page on which users choose for which of their organizations they sign in (openid §12), with a button for
- * each.
+ * Makes the page on which users choose the organization for which they sign in (openid §12), with a button for each
+ * organization.
  */
 export function organizationPage(language: Language, state: PageState): PageWithForm {
   const { title, text, withoutOrganization, cancel, place } = organizationTexts[language];

@@ -60,7 +60,7 @@ export function createComposer(): (parts: Parts) => Record<string, unknown> {
 
 const refused = (details: readonly Detail[]) => fail('VALIDATION_ERROR', { details });
 
-/** The path in the request of a value that has this path in the composed attributes. */
+/** Converts a path in the composed attributes to the path of the same value in the request. */
 function placeOf([first, ...rest]: readonly string[]): string {
   if (first === undefined) return 'resource.properties';
   if (first === ACTION) return ['action.properties', ...rest].join('.');

@@ -8,7 +8,8 @@ import { bare } from '../../../kernel/output/reply.ts';
 
 /*
  * Metadata of the policy decision point. As in RFC 8414, `/.well-known/…` is inserted between the host and the path of
- * its URL. It depends only on the URL: nothing is looked up, so it doesn't reveal which projects exist (authzen §1).
+ * its URL. The metadata depends only on the URL: nothing is looked up, so it doesn't reveal which projects exist
+ * (authzen §1).
  */
 
 const Metadata = z
@@ -44,7 +45,7 @@ function answer(pdp: string) {
   return bare(document, { 'cache-control': `public, max-age=${MAX_AGE_SECONDS}`, etag: '' });
 }
 
-/** A client compares the returned address with the one that it knows, so ids are returned as they were sent. */
+/** A client compares the returned address with the address that it knows, so ids are returned as they were sent. */
 const idOf = (noun: string) =>
   z
     .string()

@@ -99,7 +99,7 @@ async function decideOne(ctx: EvaluationContext, question: Evaluation): Promise<
   return (await createDecider(ctx, [question]))(question);
 }
 
-/** Loads what all of the questions need, and decides each of them on its own. */
+/** Loads the data that the questions need. The returned function decides each question on its own. */
 async function createDecider(ctx: EvaluationContext, questions: readonly Evaluation[]) {
   const compose = createComposer();
   const grantsOf = isForeignScope(ctx)

@@ -134,7 +134,7 @@ type SearchContext = Pick<Context<{ scope: typeof Scope }>, 'call' | 'principal'
   readonly input: { readonly page?: z.output<typeof Page> | undefined };
 };
 
-/** The requested page. Its token works for the same caller, entities and limit only. @throws INVALID_CURSOR */
+/** The requested page. Its token works only for the same caller, scope, entities and limit. @throws INVALID_CURSOR */
 function pageOf(ctx: SearchContext, name: string) {
   const { call, scope, services, input } = ctx;
   const { page = {}, scope: _, ...entities } = { scope: undefined, ...input };

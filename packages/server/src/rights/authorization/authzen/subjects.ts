@@ -35,8 +35,8 @@ type SubjectContext = Pick<
 >;
 
 /**
- * Looks up all subjects of a request at once. The result throws FORBIDDEN for those that the caller may not ask
- * about.
+ * Looks up all subjects of a request in one call. The returned function throws FORBIDDEN for a subject that the caller
+ * may not ask about.
  */
 export async function loadSubjects(ctx: SubjectContext, subjects: readonly Subject[]): Promise<GrantsOf> {
   const { scope, rights, services } = ctx;

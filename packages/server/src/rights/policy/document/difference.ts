@@ -61,6 +61,6 @@ export function fieldsThatDiffer(before: Row, after: Row): FieldChanges {
 function differs(before: unknown, after: unknown): boolean {
   const [was, is] = [before ?? null, after ?? null];
   if (was === is) return false;
-  // A created or deleted row has only one side, so nothing can be compared.
+  // A missing side differs from any value. This is the case for all members of a created or deleted row.
   return was === null || is === null || canonicalJson(was) !== canonicalJson(is);
 }

@@ -159,8 +159,8 @@ const MAX = {
 } as const;
 
 /**
- * The limit of links from groups to permissions and from roles to groups: a plan writes each as a row, and rolls it
- * back.
+ * The maximum number of links from groups to permissions, and of links from roles to groups. They are limited because a
+ * plan writes each link as a row, and rolls it back.
  */
 const MAX_LINKS = 20_000;
 

@@ -12,9 +12,9 @@ export interface Comparison {
   /** The rows that the document manages before and after, in document form and under the document's keys. */
   readonly before: PolicyDocument;
   readonly after: PolicyDocument;
-  /** `before` and `after` with the rows that no document manages, under names that differ from every key. */
+  /** `before` and `after`, plus the rows that no document manages, under names that differ from every key. */
   readonly all: { readonly before: PolicyDocument; readonly after: PolicyDocument };
-  /** The existing row with a kind and key, if there is one. Rows that no document manages are found by their name. */
+  /** The existing row with a kind and key, if there is one. For a row that no document manages: its name in `all`. */
   readonly rowOf: (kind: DocumentKind, key: string) => StoredRow | undefined;
 }
 
@@ -34,9 +34,10 @@ export interface Change {
 }
 
 /**
- * Compares a document with the rows. A managed row keeps its key until the document says `renamedFrom`; a row of the
- * same name that no document manages is adopted.
- * @throws CONFLICT `ambiguous` if several rows have the name
+ * Compares a document with the rows. A managed row keeps its key until the document says `renamedFrom`. A row that no
+ * document manages is adopted if its name is a key in the document.
+ *
+ * @throws CONFLICT `ambiguous` if several such rows have this name
  */
 export function compare(
   state: State,
@@ -47,8 +48,8 @@ export function compare(
   const matches = new Map<string, Match>();
   const labels = labelsOf(state, builtIns);
   /**
-   * Whether another row has to replace this one, because the resource and action of a permission never change, and
-   * neither does whether an app can keep a secret.
+   * Whether a new row has to replace the matched row: the resource and action of a permission cannot change, and
+   * neither can `confidential` of an app.
    */
   const isReplaced = ({ key, row: { kind, fields } }: Match): boolean => {
     if (kind === 'apps') return after.apps[key]?.confidential !== fields['confidential'];
@@ -107,7 +108,7 @@ export function compare(
   return { changes, before, after, all, rowOf: (kind, key) => byLabel.get(`${kind} ${key}`) };
 }
 
-/** Whether the key of a row differs from its name. A resource has a name besides its key. */
+/** Whether the key of a row differs from its name. False for a resource, whose name is independent of its key. */
 const hasAnotherName = ({ kind, name }: StoredRow, key: string): boolean =>
   kind !== 'resources' && name !== key;
 

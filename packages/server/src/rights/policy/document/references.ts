@@ -8,8 +8,9 @@ import { fixOf, useOneOf, type Hint } from '../../../kernel/input/fix.ts';
 const MAX_DETAILS = 20;
 
 /**
- * Checks what a document says about itself: each name is a key of the document or a built-in row, each permission is
- * about an action of its resource, and each condition parses. Nothing outside the document can be named.
+ * Checks that a document is consistent: each reference is a key of the document or the name of a built-in row, each
+ * permission is about an action of its resource, and each condition parses.
+ *
  * @throws VALIDATION_ERROR, INVALID_CONDITION, with paths that begin with `policy`
  */
 export function assertConsistent(document: PolicyDocument, builtIns: BuiltIns): void {
@@ -20,7 +21,7 @@ export function assertConsistent(document: PolicyDocument, builtIns: BuiltIns): 
     roles: builtIns.roles,
   };
   const faults: ReferenceFault[] = [];
-  // For its hint, the name in a fault is compared with every allowed name, so no more faults are found than are shown.
+  // Stops after the faults that are shown, because the hint of a fault compares its name with every allowed name.
   for (const fault of referenceFaults(document, names)) if (faults.push(fault) === MAX_DETAILS) break;
   if (faults.length > 0) {
     const details = faults.map(({ path, code }) => ({ path, code }));

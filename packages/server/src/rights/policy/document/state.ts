@@ -16,7 +16,7 @@ import { entityOf } from './kinds.ts';
 /** The current rows of a project that a policy document can name. */
 export interface State {
   readonly rows: Readonly<Record<DocumentKind, readonly StoredRow[]>>;
-  /** Changes with every change of one of the rows, by a document or by hand. */
+  /** Differs after every change to a row, by a document or by hand. */
   readonly version: string;
 }
 
@@ -25,7 +25,7 @@ export interface StoredRow {
   readonly id: string;
   /** The slug of a resource; the name of any other row. */
   readonly name: string;
-  /** The key in the document that manages the row; null if none does. */
+  /** The key in the document that manages the row; null if no document does. */
   readonly policyKey: string | null;
   readonly policyHold: PolicyHold;
   readonly changedAt: string;
@@ -116,11 +116,11 @@ export async function loadState(tx: Executor, projectId: string, builtIns: Built
   return { rows, version: createHash('sha256').update(canonicalJson(rows)).digest('base64url') };
 }
 
-/** The name that a document uses for the row with this id: its key, or the name of a built-in or unmanaged row. */
+/** Returns the name that a document uses for a row: its key, or the name of a built-in or unmanaged row. */
 type Labels = (id: string) => string;
 
 /**
- * Computes the names. `keys`: the keys that rows will have, by id, where they differ from the present ones.
+ * Computes the names. `keys`: the keys that rows will have, by id, where they differ from the present keys.
  * `document`: the names of unmanaged rows must differ from its keys.
  */
 export function labelsOf(

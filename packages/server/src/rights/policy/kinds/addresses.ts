@@ -51,9 +51,10 @@ const addressesOf = (document: PolicyDocument): Address[] =>
 const pathOf = (kind: AddressedKind, key: string): string => `policy.${kind}.${key}.${addressIn[kind]}`;
 
 /**
- * The addresses that an applied document may set: those that rows of the project have already, and those that were
- * checked. An address is checked only if the caller may change rows of its kind; otherwise the service queries no
- * name server.
+ * The addresses that an applied document may set: addresses that rows of the project already have, and addresses that
+ * this function has checked. An address is checked only if the caller may change rows of its kind; otherwise the
+ * service queries no name server.
+ *
  * @throws WEBHOOK_URL_NOT_ALLOWED, with paths that begin with `policy`
  */
 export async function allowedAddresses(
@@ -107,7 +108,7 @@ async function assertAllowed(
 /**
  * Asserts that every address that a change sets is allowed.
  *
- * @throws CONFLICT if the rows have changed since the addresses were checked, so that an unchecked one would be set
+ * @throws CONFLICT if the rows have changed since the check, so that an unchecked address would be set
  */
 export function assertChecked({ changes }: Comparison, allowed: ReadonlySet<string>): void {
   const unchecked = changes.flatMap(({ kind, key, action, fields }): Detail[] => {

@@ -21,8 +21,9 @@ interface RightsContext {
 }
 
 /**
- * What a caller lacks to change apps, besides the permission to change them. As in the operations of apps, scopes and
- * the role of sign-up give rights to strangers, and only an owner in person may skip consent.
+ * The obstacles to changes of apps, besides a missing permission to change apps. The rules are those of the operations
+ * for single apps: scopes and the sign-up role give rights to strangers, so the caller must hold these rights; and only
+ * an owner in person may skip consent.
  */
 export function appObstacles(ctx: RightsContext, { changes, all }: Comparison): Obstacle[] {
   return changes.flatMap(({ kind, key, label, action }): Obstacle[] => {

@@ -23,8 +23,9 @@ const MAX_DETAILS = 20;
 type AppServices = Pick<Services, 'builtIns' | 'identityProviders'>;
 
 /**
- * Checks what apps name outside of the document: sign-in methods, and scopes, which are permissions of the document or
- * built-in ones. What a row names already may stay, even if the permission or provider no longer exists.
+ * Checks the sign-in methods and scopes that apps name. A scope must be a permission of the document or a built-in
+ * permission. A method or scope that the row already has may stay, even if the provider or permission no longer exists.
+ *
  * @throws VALIDATION_ERROR, with paths that begin with `policy`
  */
 export function assertAppsConsistent(
@@ -57,8 +58,8 @@ export function assertAppsConsistent(
 }
 
 /**
- * The permissions that an app may be given, as `resource:action`: those of the document, and the built-in ones that
- * have effect in a project.
+ * The permissions that an app may be given, as `resource:action`: the permissions of the document, and the built-in
+ * permissions that have effect in a project.
  */
 const scopesOf = ({ permissions }: PolicyDocument, { builtIns }: AppServices): string[] => [
   ...new Set([
@@ -76,7 +77,8 @@ type AppContext = Pick<Context, 'tx' | 'services' | 'record' | 'invalidate'> & {
 /**
  * Share-locks the roles that people will join with, so that none is deleted as unassigned meanwhile. The lock of the
  * node would not prevent that, because a deletion takes it only at its end.
- * @throws CONFLICT if one was deleted since the rows were read
+ *
+ * @throws CONFLICT if such a role was deleted since the rows were read
  */
 export async function lockSignUpRoles(
   { tx, scope }: AppContext,
@@ -120,7 +122,10 @@ export async function secretsOfApps(
   return made.map(({ key, clientSecret }) => ({ kind: 'apps', key, secret: clientSecret }));
 }
 
-/** Ends sessions of deleted apps, and invalidates what is cached about changed ones. Call it after the recordings. */
+/**
+ * Ends the sessions of deleted apps, removes stored logos, and invalidates cached data of changed apps. Call it after
+ * the recordings.
+ */
 export async function settleApps(ctx: AppContext, written: readonly WrittenChange[]): Promise<void> {
   const changes = written.filter(({ kind }) => kind === 'apps');
   if (changes.length === 0) return;

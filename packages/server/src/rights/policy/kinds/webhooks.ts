@@ -20,9 +20,10 @@ interface WebhookContext {
 }
 
 /**
- * What the operations of webhooks do besides writing the row: a new webhook gets its secret, a reactivated webhook
- * sends its waiting deliveries, a deleted webhook drops them.
- * @throws CONFLICT if the project would have too many
+ * Completes changes to webhooks as the operations for single webhooks do: a new webhook gets its secret, a reactivated
+ * webhook sends its waiting deliveries, and the deliveries of a deleted webhook are canceled.
+ *
+ * @throws CONFLICT if the project would have too many webhooks
  */
 export async function settleWebhooks(
   ctx: WebhookContext,

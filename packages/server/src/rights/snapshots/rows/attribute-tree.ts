@@ -39,8 +39,8 @@ function add(tree: MutableTree, [segment, ...rest]: readonly string[]): void {
 }
 
 /**
- * The members of the values that the tree names. Arrays and inherited members are not entered, as in conditions. An
- * object of which nothing is read is left out.
+ * Returns the members of `values` that the tree names. Arrays and inherited members are not entered, as in conditions.
+ * An object is left out if nothing in it is read.
  */
 export function pick(
   tree: AttributeTree,

@@ -12,7 +12,7 @@ import type { SnapshotScope } from './snapshot-scope.ts';
 const ROWS = 2000;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
-/** Reads the keys. `now` in milliseconds; keys that have expired by then are left out. */
+/** Reads the keys, except keys that have expired at `now` (in milliseconds). */
 export async function readKeys(
   tx: Executor,
   { projectId }: SnapshotScope,
@@ -58,7 +58,7 @@ export const readApps = (tx: Executor, { projectId }: SnapshotScope): Promise<Sn
     from project_apps where tenant_id = ${projectId}::uuid and deleted_at is null order by client_id`,
   );
 
-/** The ids of the project's apps, which the announcements of their changes contain. */
+/** The ids of the project's apps, by which changes to the apps are announced. */
 export const readAppIds = async (tx: Executor, { projectId }: SnapshotScope): Promise<string[]> => {
   const rows = await rowsOf<{ id: string }>(
     tx,

@@ -16,8 +16,8 @@ interface EndedRow {
 }
 
 /**
- * Reads the sessions and keys of a project that have ended although tokens of theirs may not have expired, and its
- * revoked signing keys (packages §8.2). The period begins at a whole minute, so that all processes list the same.
+ * Reads the sessions and keys of a project that have ended although some of their tokens may not have expired, and its
+ * revoked signing keys (packages §8.2). The period begins at a whole minute, so that all processes list the same rows.
  */
 export async function readEnded(
   tx: Executor,

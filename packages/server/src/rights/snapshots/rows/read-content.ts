@@ -25,8 +25,8 @@ import { countRelatedUsers, readAttributes, readRelatedUsers, type RelatedUser }
 export interface ReadContent {
   readonly rows: SnapshotRows;
   /**
-   * Attributes of the owning organization that conditions read; undefined if none is read or an account owns the
-   * project.
+   * Attributes of the owning organization that conditions read; undefined if no condition reads any, or if an account
+   * owns the project.
    */
   readonly organization: Readonly<Record<string, unknown>> | undefined;
   /** The rows contain every transaction with a lower number. */
@@ -58,7 +58,7 @@ interface Facts {
   readonly organization: Readonly<Record<string, unknown>> | null;
 }
 
-/** Reads in one repeatable-read transaction, so that no row refers to a missing one. @throws SNAPSHOT_TOO_LARGE */
+/** Reads in one repeatable-read transaction, so that no row refers to a missing row. @throws SNAPSHOT_TOO_LARGE */
 export const readContent = (database: Database, options: ReadOptions): Promise<ReadContent> =>
   database.transaction(async (tx) => {
     await tx.execute(sql.raw('set transaction isolation level repeatable read, read only'));

@@ -76,7 +76,7 @@ const relatedUser = ({ id, active, ownsAccount, memberRoleId, projectRoleIds }: 
   return { id, active, roleIds: [...new Set(roleIds)].sort() };
 };
 
-/** Reads the next users after an id. Each branch of the union reads no more rows than the whole result has. */
+/** Reads the next users after an id. Each branch of the union is limited like the whole result. */
 function readPart(
   tx: Executor,
   { projectId, organizationId, accountId }: SnapshotScope,
