@@ -3,6 +3,7 @@ import { changedGraph, emptyGraph } from './graph.ts';
 import { assertRolesExist, createHolders } from './holders.ts';
 import {
   asObject,
+  attributesAt,
   flagAt,
   isAbsentAt,
   nullAt,
@@ -90,9 +91,7 @@ function headerOf(document: Members) {
     sequence: numberAt(document, 'sequence'),
     revision: textAt(document, 'revision'),
     asOf: numberAt(document, 'asOf'),
-    organization: isAbsentAt(document, 'organization')
-      ? undefined
-      : (objectAt(document, 'organization') as Record<string, unknown>),
+    organization: isAbsentAt(document, 'organization') ? undefined : attributesAt(document, 'organization'),
   };
 }
 

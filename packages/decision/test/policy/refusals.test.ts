@@ -95,6 +95,11 @@ describe('a snapshot', () => {
       snapshot({ ...whole, ...withCondition(nested(66)) }),
       said('SHAPE', 'permissions.0.condition', 'is nested too deeply'),
     ],
+    [
+      'an organization that is nested too deeply',
+      snapshot({ ...whole, organization: { deep: nested(66) } as never }),
+      said('SHAPE', 'organization', 'is nested too deeply'),
+    ],
     ['an infinite number', infinite(), said('SHAPE', 'users.0.attributes', 'is not JSON')],
     [
       'metadata that is a list',

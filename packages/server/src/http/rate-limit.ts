@@ -55,7 +55,7 @@ interface RateLimiterOptions {
   readonly now?: () => number;
 }
 
-/** Creates the limiter. It need not be told when Redis goes down or comes back: each request detects that. */
+/** Creates the limiter. It needs no notice when Redis goes down or comes back: each request detects that. */
 export function createRateLimiter({
   config,
   enabled,

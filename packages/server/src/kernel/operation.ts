@@ -24,13 +24,11 @@ export type RateClass = (typeof rateClasses)[number];
  * Callers that an operation admits although other operations refuse them:
  * - `self`: the signed-in user that `userId` names, even without the permission (to leave)
  * - `pending-mfa`: a session whose second factor is pending
- * - `bound-session`: a session bound to an organization, in a call without a scope; other operations admit such a
- *   session only in its scope
+ * - `bound-session`: a session bound to an organization, in a call without a scope; others admit it only in its scope
  * - `suspended-member`, `suspended-owner`: members or owners of a suspended organization, in its projects too
  *   (docs/operating/operators.md)
  * - `outsider`: a caller without access to the scope, who gets the answer "not authorized", not an error (isAuthorized)
- * - `project-owner`: a caller with `Authorization:Check` in a project, in the scopes of the customers that have a grant
- *   of the project
+ * - `project-owner`: a caller with `Authorization:Check` in a project, in the scopes of customers with a grant of it
  */
 type Admitted =
   | 'self'
@@ -173,8 +171,7 @@ export interface Declaration<
   /** A query whose calls are audited: it runs in the transaction of its audit entry, like a mutation. */
   readonly audited?: true;
   /**
-   * Concurrent calls share a transaction, in which they query only through `batched`. For public operations with many
-   * calls.
+   * Concurrent calls share a transaction, and query it only through `batched`. For public operations with many calls.
    */
   readonly groupCommit?: true | ((input: InputOf<I>) => boolean);
   /** Needs a recent sign-in (identity §6). */
@@ -245,10 +242,7 @@ export interface NamedOperation extends Operation {
   readonly tag: string;
 }
 
-/**
- * Whether an operation takes an `Idempotency-Key` (conventions §9). Keys belong to a credential, so public operations
- * take none.
- */
+/** Whether it takes an `Idempotency-Key` (conventions §9). Keys belong to a credential, which public operations lack. */
 export const takesIdempotencyKey = ({ kind, method, access, status, name, path }: NamedOperation): boolean =>
   kind === 'mutation' &&
   method === 'POST' &&

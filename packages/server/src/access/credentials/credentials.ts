@@ -171,9 +171,7 @@ const noneSuspended = (...ids: string[]): SQL =>
   sql.raw(`not exists (select 1 from organizations suspended
     where suspended.id in (${ids.join(', ')}) and suspended.suspended_at is not null)`);
 
-/**
- * SQL condition: key `k` of node `n` does not belong to a suspended organization. For a slice see `grantAllowsKeys`.
- */
+/** SQL condition: the organization of key `k` of node `n` is not suspended. For a slice see `grantAllowsKeys`. */
 export const ownerNotSuspended = noneSuspended('n.id', 'n.parent_id');
 
 /**

@@ -177,9 +177,7 @@ export async function resend(ctx: GrantingRun, id: string): Promise<GrantRow> {
   return grant;
 }
 
-/**
- * Suspends or resumes a grant. Roles and keys of the slice stay, and work again later. @throws NOT_FOUND, INVALID_STATE
- */
+/** Suspends or resumes a grant. Its roles and keys stay, and work again later. @throws NOT_FOUND, INVALID_STATE */
 export async function setStatus(
   ctx: GrantingRun,
   id: string,
