@@ -66,7 +66,7 @@ export function createBrowserClient(options: BrowserClientOptions): BrowserClien
       permissions.clear();
       if (tokens !== null) {
         permissions.load();
-        // Loads the endpoints early, because a page that closes after `signOut` has no time for it.
+        // Loads the endpoints early: if the page closes right after `signOut`, there is no time to load them then.
         service.endpoints().catch(() => undefined);
       }
     }

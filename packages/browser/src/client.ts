@@ -33,8 +33,8 @@ export interface BrowserClient {
   readonly signIn: (options?: SignInOptions) => Promise<void>;
   /**
    * Ends the session in every tab, then at the service. The next `signIn` lets the user choose an account. With
-   * `everywhere`, it redirects to a hosted page that offers to sign out of all apps of the project, and does not
-   * return.
+   * `everywhere`, it then goes to a hosted page that offers to sign out of all apps of the project; that page does not
+   * lead back to this one.
    *
    * @throws DoorwardError if the service could not be reached
    */

@@ -52,7 +52,7 @@ export type Call = (
 
 const nothing: Permissions = { version: null };
 const INTERVAL_MS = 60_000;
-/** The minimum time between two requests, however many calls of the page are refused. */
+/** The minimum time between two requests. Each refused call of the page triggers a request, and there may be many. */
 const MIN_INTERVAL_MS = 2000;
 
 export function createPermissionList(call: Call, onChange: () => void): PermissionList {

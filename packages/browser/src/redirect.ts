@@ -32,7 +32,7 @@ export interface Callback {
 
 /**
  * The storage key of a flag: the user signed out of this app in this browser. The next sign-in then asks which account
- * to use, because the hosted pages may still have a session, from another app or of another person on this computer.
+ * to use, because the hosted pages may still be signed in, through another app or as another person on this computer.
  */
 const signedOutKey = (settings: Settings): string => `${keyOf(settings)}:signed-out`;
 

@@ -24,7 +24,7 @@ export interface TokenStore {
   close(): void;
 }
 
-/** The fraction of their life after which tokens are renewed. */
+/** Tokens are renewed after this fraction of their life. */
 const RENEWAL = 0.8;
 /**
  * An access token that expires sooner than this is renewed first, because it may expire before it reaches the server.

@@ -38,7 +38,7 @@ const operands = new Map([
 export type Operator = Parameters<typeof operands.get>[0];
 type Literal = NonNullable<ReturnType<typeof operands.get>>;
 
-/** All leaf operators, in the order of the contract. */
+/** All leaf operators, in the order of authorization §7.2. */
 export const operators: readonly Operator[] = [...operands.keys()];
 
 /** A JSON value that `Equals` can compare. */

@@ -30,7 +30,7 @@ export function isNeverMet(condition: unknown, work = new Work(CONTRADICTION_STE
  */
 export const CONTRADICTION_STEPS = 200_000;
 
-/** Demands that the node evaluates to `wanted`. The result unknown satisfies neither value. */
+/** Demands that the node evaluates to `wanted`. The result `unknown` satisfies neither demand. */
 interface Demand {
   readonly node: Node;
   readonly wanted: boolean;

@@ -42,7 +42,7 @@ export interface GrantSource {
 export interface Grants {
   /**
    * outside: the scope is unknown, belongs to another tenant, or is not the scope that the credential is bound to.
-   * inactive: the user or key is disabled or ended.
+   * inactive: the user or key is disabled or revoked, or the tenant is suspended.
    */
   readonly membership: 'outside' | 'inactive' | 'active';
   /** Consented scopes (`slug:action` or `Noun:Action`) of an app token; absent if the token is not restricted. */
@@ -159,7 +159,7 @@ export function onlyManagement(index: PermissionIndex, resource: string, action:
  * Decides a question. Every decision has a reason; it is authorized only with ALLOWED and ALLOWED_BY_CONDITION.
  *
  * @example evaluate(grants, { resource: 'invoice', action: 'read', attributes: row }).reason // 'ALLOWED'
- * @throws WorkExceeded if `work` is limited
+ * @throws WorkExceeded if the steps exceed the budget of `work`
  */
 export function evaluate(grants: Grants, question: Question, work: Charged = unlimited): Decision {
   const target = locate(grants.held, question.resource, question.action);

@@ -40,7 +40,7 @@ export const limits = { candidates: 50, nearest: 3 } as const;
  * lists the changes that are possible.
  *
  * The permissions come from `context`, which is current. From `grants.held` only the built-in nouns are used.
- * @throws WorkExceeded if `work` is limited
+ * @throws WorkExceeded if the steps exceed the budget of `work`
  */
 export function explain(
   grants: Grants,

@@ -2,7 +2,7 @@ import { isScalar, type Scalar } from './conditions-parse.ts';
 import { isInexact } from './inexact.ts';
 import { unlimited, type Charged } from './work.ts';
 
-/** A list as comparisons read it. */
+/** A list, prepared for comparisons. */
 export interface List {
   /** Whether JSON parsing may have rounded any item. */
   readonly isInexact: boolean;

@@ -23,7 +23,7 @@ export interface SettingSearch {
 }
 
 /**
- * A change of one attribute. `roleId` or `groupId` is set if the attribute is in the metadata of that role or group.
+ * A change to one attribute. `roleId` or `groupId` is set if the attribute is in the metadata of that role or group.
  */
 export interface SettingRemedy {
   readonly kind: 'setAttribute';

@@ -55,7 +55,7 @@ export interface SnapshotRows {
   readonly ended: EndedCredentials;
 }
 
-/** A resource of a permission; inactive resources are left out. */
+/** The resource that one or more of the listed permissions are for. Inactive resources are left out. */
 export interface SnapshotResource {
   readonly id: string;
   readonly slug: string;

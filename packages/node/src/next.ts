@@ -22,7 +22,7 @@ export interface RouteRequest<Params> extends PageRequest {
   readonly params: Params;
 }
 
-/** A guarded route handler. `principal` is undefined if `who` returned a user instead of a token. */
+/** A guarded route handler. Despite its type, `principal` is undefined if `who` returned a user instead of a token. */
 export type GuardedRoute<Params> = (
   request: Request,
   context: { readonly params: Params; readonly principal: Principal },

@@ -62,7 +62,7 @@ export interface CanProps {
 }
 
 /**
- * Shows its children if the user has the permission: never before there is a decision, and never after an error.
+ * Shows its children once it is decided that the user has the permission; not while pending or if the decision failed.
  */
 export function Can({ permission, context, children, fallback = null, pending = null }: CanProps): ReactNode {
   const answer = useCan(permission, context);

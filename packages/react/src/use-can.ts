@@ -26,9 +26,9 @@ const yes: Allowance = { ...no, allowed: true };
 const pending: Allowance = { ...no, pending: true };
 
 /**
- * Returns whether the user has a permission, and keeps the result up to date. Asks the service only about a permission
- * that the user has under a condition, and only with a context; without a context the answer is no. Contexts are
- * compared by content, so passing a new object on each render does no harm.
+ * Returns whether the user has a permission, and keeps the result up to date. Asks the service only if the user has the
+ * permission under a condition and there is a context; under a condition without a context, the answer is no. Contexts
+ * are compared by content, so passing a new object on each render does no harm.
  */
 export function useCan(permission: Permission, context?: Context): Allowance {
   const client = useDoorward();

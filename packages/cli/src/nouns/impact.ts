@@ -4,7 +4,7 @@ import { scopeText } from '../settings/scope-text.ts';
 
 export type Impact = components['schemas']['Impact'];
 
-/** Lists the permissions that each user or key gains, loses or has changed, in lines for people. */
+/** Formats an impact as text: which permissions each user or key gains or loses, and which of them change. */
 export function impactLines({ affected, truncated }: Impact): string[] {
   if (affected.length === 0) return ['No user gains or loses anything.'];
   return [

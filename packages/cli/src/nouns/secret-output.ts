@@ -14,7 +14,7 @@ export const secretOptions = {
 interface SecretTarget {
   /** Prints the row, and outputs its secret. */
   readonly deliver: (row: Row, secret: string, columns: readonly Column[]) => Promise<void>;
-  /** Removes the output again, because the change wasn't made. */
+  /** Removes the output file, if there is one, because the change wasn't made. */
   readonly discard: () => Promise<void>;
 }
 

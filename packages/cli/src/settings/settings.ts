@@ -114,7 +114,7 @@ export class Settings {
   }
 }
 
-/** Checks the URL of a service, and removes slashes at its end. @throws Fault unless it is https or loopback */
+/** Checks the URL of a service, and removes slashes at its end. @throws Fault if such a URL isn't allowed */
 export function serviceUrl(text: string): string {
   const wrong = (what: string, hint?: string) => usageFault(`The address of the service ${what}.`, hint);
   if (!URL.canParse(text)) throw wrong('is not a URL', 'for example https://access.example.com');

@@ -107,7 +107,7 @@ async function* linesOfCsv(file: string): AsyncGenerator<UserEntry> {
     yield { place: { line: row.info.lines }, user: userOf(row.record) };
 }
 
-/** Columns of a CSV file, by their names in lower case without separators. `metadata.plan` is read separately. */
+/** CSV columns by name: lower case, without spaces, `_` and `-`. Names such as `metadata.plan` are read separately. */
 const columns: Readonly<Record<string, string>> = {
   email: 'email',
   emailverified: 'emailVerified',

@@ -23,7 +23,7 @@ export type Read<T> = (api: Api, signal: AbortSignal) => Promise<T>;
 /** Restores what the page showed before an expected change. */
 type Undo = (() => void) | null;
 
-/** Reads one response. The key starts with the noun, so that expected changes can patch the rows of that noun. */
+/** Reads one response. The key starts with the noun, so that optimistic updates can patch the rows of that noun. */
 export function useRead<T>(
   key: readonly unknown[],
   read: Read<T>,

@@ -15,7 +15,7 @@ import { client, publicClient, renew } from '../session/session.ts';
 import { sessionTexts } from '../session/session-texts.ts';
 import { SignIn } from '../session/sign-in/sign-in.tsx';
 
-/** The dialog for a demand of the service, such as a recent sign-in. The operation continues after it. */
+/** The dialog for what the service requires first, such as a recent sign-in. Then the refused operation is retried. */
 export function Demands() {
   const demand = useSyncExternalStore(onDemandChange, openDemand);
   return demand && <DemandDialog key={demand.code} demand={demand} />;

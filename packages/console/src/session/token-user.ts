@@ -1,6 +1,6 @@
 /**
- * Returns the user of an access token. It isn't verified, because it only determines what is shown; the service
- * decides.
+ * Returns the user of an access token. The token isn't verified, because the result only determines what is shown; the
+ * service checks each request.
  */
 export function userOfToken(token: string): string {
   const payload = (token.split('.')[1] ?? '').replace(/-/g, '+').replace(/_/g, '/');

@@ -5,7 +5,7 @@ import { DocumentRights } from './document-rights.ts';
 import { isBuiltInNoun, targetOf } from './document.ts';
 import type { PolicyDocument, PolicyTest } from './document.ts';
 
-/** A test with the decision of the document. */
+/** A test, and the decision that the document makes for it. */
 export interface TestResult {
   readonly name: string;
   readonly passed: boolean;
@@ -23,7 +23,7 @@ export const ownTests = (document: PolicyDocument): readonly PolicyTest[] =>
  * reads a scope attribute is met. Each test runs only when the caller requests its result, so that the caller can do
  * other work in between.
  *
- * @throws WorkExceeded if `work` is limited
+ * @throws WorkExceeded if the steps exceed the budget of `work`
  */
 export function* runTests(
   document: PolicyDocument,

@@ -1,6 +1,6 @@
 /*
  * Functions that read members of JSON of unknown shape. Except for `asObject` and `objectAt`, they return copies and
- * primitive values, so that later changes of the document do not affect a policy. They throw only SnapshotError, with
+ * primitive values, so that later changes to the document do not affect a policy. They throw only SnapshotError, with
  * the path of the member.
  */
 

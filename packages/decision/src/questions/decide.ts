@@ -39,6 +39,7 @@ export function decide(policy: Policy, question: LocalQuestion): Decision {
   if (!pair) return noPermission;
   const { graph, organization, scope } = policy;
   const target = locate(graph.names, pair.resource, pair.action);
+  // Most questions pass this cheap check, which saves building a set of the consented scopes.
   if (!isCertainlyConsented(policy, subject, pair)) {
     const { consented, projectPlaneOnly } = consentOf(policy, subject);
     if (consented && !consents({ consented, held: graph.names }, pair.resource, pair.action, target))

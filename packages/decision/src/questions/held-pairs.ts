@@ -44,6 +44,6 @@ function pairOf(candidates: Candidates): HeldPair {
 
 type Pair = Pick<EffectivePermission, 'resource' | 'action'>;
 
-/** Sorts lists of permissions by resource, then by action. */
+/** Compares two permissions, for sorting by resource, then by action. */
 export const byName = (a: Pair, b: Pair): number =>
   a.resource === b.resource ? compareTexts(a.action, b.action) : compareTexts(a.resource, b.resource);

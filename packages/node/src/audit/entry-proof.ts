@@ -4,7 +4,7 @@ import type { components } from '../client/generated/openapi.ts';
 import { canonicalJson } from './canonical-json.ts';
 import type { ReadCheckpoint } from './checkpoint-reader.ts';
 
-/** An entry as lists and exports have it. */
+/** An audit entry in the form that both lists and exports contain. */
 export type AuditEntry = components['schemas']['AuditLogEntry'];
 
 /**

@@ -117,7 +117,7 @@ export async function verifyExport(
       const covered = await verifyCheckpoint(line, current, readCheckpoint);
       if (typeof covered === 'string') fault = { ...position, kind: 'bad checkpoint', detail: covered };
       else current.signedUpTo = covered;
-      // The next checkpoint signs an entry from here on, so earlier hashes are no longer needed.
+      // The next checkpoint signs this entry or a later one, so earlier hashes are no longer needed.
       current.hashes.clear();
       current.hashes.set(line.sequence, line.hash);
     }

@@ -4,8 +4,8 @@ import type { Http } from '../client/http.ts';
 import type { Transport } from './transport.ts';
 
 /**
- * An openapi-fetch client on top of the transport. Tokens, time-outs and retries work as for operations, but errors are
- * returned, not thrown.
+ * An openapi-fetch client on top of the transport. Tokens, time-outs and retries work as for operations, but error
+ * responses are returned, not thrown.
  */
 export function createHttp(transport: Transport): Http {
   return createOpenapiClient<paths>({

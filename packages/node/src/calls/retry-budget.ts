@@ -1,6 +1,6 @@
 /**
- * Limits retries, because they add load to a service that is already failing. In ten seconds, allows retries of up to
- * 20 % of the calls, but always at least ten retries.
+ * Limits retries, because they add load to a service that is already failing. Over the last ten seconds, there may be
+ * one retry for every five calls, but ten retries are always allowed.
  */
 export class RetryBudget {
   readonly #now: () => number;

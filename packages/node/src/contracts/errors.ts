@@ -84,7 +84,7 @@ export class DoorwardError extends Error {
   }
 }
 
-/** The service refused the call. `code` is from the service's catalogue (docs/spec/errors.md) or `SECRET_LOST`. */
+/** The service refused the call (codes: docs/spec/errors.md), or the answer with a secret was lost (`SECRET_LOST`). */
 export class ApiError extends DoorwardError {
   override readonly name: string = 'ApiError';
 }

@@ -196,7 +196,7 @@ export type Fetch = (input: string, init: RequestInit) => Promise<Response>;
 
 /** Options of `createDoorward`; see packages §2. */
 export interface DoorwardOptions {
-  /** `APP_URL` of the service. Default: `DOORWARD_URL`. */
+  /** The service's address, its setting `APP_URL`. Default: the environment variable `DOORWARD_URL`. */
   readonly url?: string | undefined;
   /** Default: `DOORWARD_CLIENT_ID`. */
   readonly clientId?: string | undefined;

@@ -17,7 +17,7 @@ export class GivenToken implements Credential {
     return text;
   }
 
-  /** True for a function, which may return another token next time; a string stays the same. */
+  /** True for a function, because another attempt may get another token from it. A string never changes. */
   refuse(): boolean {
     return typeof this.#give === 'function';
   }

@@ -21,7 +21,7 @@ export class FeedStream implements AsyncIterableIterator<unknown> {
     this.#items = this.#run(settings);
   }
 
-  /** The position to continue from: every event before it was processed. */
+  /** The position to continue from: all events before it have been processed. */
   get cursor(): string | null {
     return this.#cursor;
   }

@@ -2,7 +2,7 @@
 
 export interface Page<T = unknown> {
   readonly items: readonly T[];
-  /** Missing if only the cursor says whether more items follow (whoCan). The feed always has a cursor. */
+  /** Absent for `whoCan`, where only the cursor says whether more items follow. A feed has a cursor even at its end. */
   readonly hasNextPage?: boolean;
   readonly nextCursor: string | null;
 }

@@ -52,7 +52,7 @@ const isAllowedSubject = (value: unknown): value is AllowedSubject => {
 };
 
 /**
- * Reads a page of `whoCan`. It must be marked complete without a cursor, or incomplete with one.
+ * Reads a page of `whoCan`. A valid page is either complete and has no cursor, or incomplete and has one.
  *
  * @throws ConnectionError if it is malformed
  */

@@ -8,8 +8,8 @@ import { ConnectionError, DoorwardError } from '../contracts/errors.ts';
 const UNKNOWN_KID_MS = 30_000;
 const GRACE_MS = 3_600_000;
 /**
- * The pause after a failed read. Meanwhile older keys are used without renewing them, and unknown keys are not looked
- * up.
+ * The pause after a failed read. Until it ends, keys past their `max-age` are used without renewing them, and unknown
+ * keys are not looked up.
  */
 const FAILURE_PAUSE_MS = 5000;
 /** How long keys are still used after their `max-age` without waiting for the next read. */

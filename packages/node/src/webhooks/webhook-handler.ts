@@ -73,8 +73,8 @@ async function statusOf(
     return 200;
   } catch (error) {
     report(onError, error);
-    // `BODY` is mostly a mistake in this server: a parser read the body first. After a 500 the service sends the event
-    // again, so it isn't lost.
+    // `BODY` usually means a mistake in this server: a parser read the body first. After a 500 the service sends the
+    // event again, so it isn't lost.
     return error instanceof WebhookError && error.code !== 'BODY' ? 400 : 500;
   }
 }

@@ -23,7 +23,7 @@ const suspended = (): DoorwardError =>
     fix: 'An operator of this service suspended it; the owners got the reason by mail. You may read the organization, and leave it.',
   });
 
-/** Whether the operation stays available to this caller, a member or an owner, while the organization is suspended. */
+/** Whether this caller, as a member or an owner, may still use the operation while the organization is suspended. */
 const remainsOpen = ({ admits = [] }: NamedOperation, { beforeSuspension, subject }: CallerRights): boolean =>
   Boolean(beforeSuspension) &&
   (admits.includes('suspended-member') ||
@@ -85,8 +85,8 @@ export function createGuard(
       if (op.admits?.includes('outsider')) return;
       if (!scopeAndRights || scopeAndRights.rights.grants.membership === 'outside') throw unknownScope();
       const { scope, rights } = scopeAndRights;
-      // From another network an operator gets the response of an unknown scope, so that a stolen session does not even
-      // show that it belongs to an operator.
+      // From a network that is not allowed, an operator gets the same response as for an unknown scope, so that a
+      // stolen session does not even show that it belongs to an operator.
       if (scope.level === 'installation' && !isOperatorNetwork(operators, address)) throw unknownScope();
       if (scope.isSuspended && !isSelfService && !remainsOpen(op, rights)) throw suspended();
       if (scope.userInProject) return;

@@ -58,7 +58,7 @@ type Keys = Map<string, string | typeof SEVERAL>;
 const SEVERAL = Symbol('several');
 
 interface Parts {
-  /** Relations of an object of this selection. */
+  /** Relations selected on the object itself. */
   readonly own: Keys;
   /** Relations of its `items`, which are rows. */
   readonly items: Keys;

@@ -57,8 +57,8 @@ interface MailColours {
 }
 
 /**
- * Returns the colours of a mail, which is light in every mail program. `colour` is `#rrggbb`; null for that of the
- * service.
+ * Returns the colours of a mail; mails always use the light scheme. `colour` is `#rrggbb`, or null for the colour of
+ * the service.
  */
 export function mailColours(colour: string | null): MailColours {
   const { card, ink: plain, button } = schemes.light;

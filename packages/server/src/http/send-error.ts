@@ -34,11 +34,13 @@ declare module 'fastify' {
 
 /** Sends an error in the form that the client expects: JSON, an OAuth error, or a page. */
 export function sendError(error: DoorwardError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  // An operation may format its own errors: as a standard such as OAuth requires, or, for a form, as a redirect to the
+  // page of the form.
   const refusal = request.route?.refusal?.(error) ?? formAnswersOf(request)?.refusal?.(error);
   if (refusal) {
     const { body, headers, status } = refusal;
     const { location } = headers;
-    const led = location !== undefined && {
+    const locationWithFlow = location !== undefined && {
       location: request.server.urlWithFlow?.(location, request) ?? location,
     };
     return reply
@@ -47,7 +49,7 @@ export function sendError(error: DoorwardError, request: FastifyRequest, reply: 
         ...error.extras.headers,
         'content-type': 'application/json; charset=utf-8',
         ...headers,
-        ...led,
+        ...locationWithFlow,
       })
       .send(body === null ? '' : JSON.stringify(body));
   }

@@ -1,7 +1,7 @@
 /*
  * A scope `{tenant, id}` names the tenant in which a call happens (conventions §6). It is resolved once, before any
- * other use: every id must exist and not be deleted, and the ids of a pair must belong together. Operations see only
- * the resolved form.
+ * other use: the tenant must exist and not be deleted, and if `id` is a pair such as `owner:project`, its two ids must
+ * belong together. Operations see only the resolved form.
  */
 
 import { z } from 'zod';

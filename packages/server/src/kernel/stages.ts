@@ -22,7 +22,7 @@ export interface Stages {
   awaitRevision(revision: string, call: Call): Promise<Authentication> | Authentication;
   limit(cls: RateClass, key: string, call: Call, points?: number): Promise<void> | void;
   admit: Admit;
-  /** Notes that a caller belongs to a scope: their later calls there queue with those of its owner. */
+  /** Remembers that a caller belongs to a scope, so that their later calls there count towards the owner's share. */
   noteMembership(principal: Principal, requested: ScopeInput, scopeAndRights: ScopeAndRights): void;
   /** The result of `resolve` from memory; undefined if it, or the rights of `userId`, must be loaded. */
   peek(principal: Principal, scope: ScopeInput, userId?: string): ScopeAndRights | null | undefined;

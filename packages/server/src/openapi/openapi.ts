@@ -239,7 +239,7 @@ interface Document extends Record<string, unknown> {
   readonly components: Record<string, unknown> & { readonly schemas: Readonly<Record<string, unknown>> };
 }
 
-/** Writes `anyOf: [string, null]` in the short form `type: ['string', 'null']` where no keyword forbids it. */
+/** Writes `anyOf: [string, null]` in the short form `type: ['string', 'null']`, unless an `enum` would exclude null. */
 function nullableType(_key: string, value: unknown): unknown {
   const { anyOf = [], ...rest } = (value ?? {}) as JsonSchema;
   const [only, none, ...more] = anyOf;

@@ -96,7 +96,7 @@ interface SessionOptions {
     /** The organization that the user signed in for; null if none. */
     readonly organizationId: string | null;
   } | null;
-  /** For a browser sign-in to all apps of a project, which makes no tokens (`sign-in/sso`). */
+  /** Set for a browser sign-in to all apps of a project. Such a sign-in issues no tokens (`sign-in/sso`). */
   readonly sso?: {
     readonly projectId: string;
     readonly factorAt: Date | null;

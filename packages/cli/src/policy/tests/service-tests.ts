@@ -7,7 +7,7 @@ import { shownFault, usageFault } from '../../fault.ts';
 import type { Run } from '../../run.ts';
 import type { PolicyFile } from '../policy-file.ts';
 
-/** A decision, with an explanation in lines for people. */
+/** A decision, with its explanation as lines of text. */
 export interface Answer {
   readonly authorized: boolean;
   readonly reason: string;

@@ -48,7 +48,7 @@ export interface EntityTexts {
   readonly removal: string;
 }
 
-/** Who gains and loses which permissions by a change: the result of a dry run. */
+/** Which permissions each user gains or loses through a change: the result of a dry run. */
 export type Impact = components['schemas']['Impact'];
 
 /** An operation on several selected rows. Each row is a separate call. */

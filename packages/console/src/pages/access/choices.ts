@@ -3,7 +3,7 @@ import { aboutRole } from './about-role.ts';
 
 /*
  * Sources of rows to choose from in forms. A request returns up to 100 rows, newest first, so that built-in rows come
- * last. The search finds the others.
+ * last. Rows that aren't among the 100 can be found by searching.
  */
 
 const page = { limit: 100, sortField: 'createdAt', sortOrder: 'DESC' } as const;

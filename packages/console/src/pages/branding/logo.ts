@@ -1,3 +1,3 @@
-/** Whether a logo was uploaded, so that the service itself serves it. */
+/** Whether the logo is an uploaded file, which the service itself serves. */
 export const isUploaded = (logoUrl: string | null | undefined): logoUrl is string =>
   logoUrl?.includes('/api/pictures/') ?? false;

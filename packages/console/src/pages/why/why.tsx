@@ -13,7 +13,7 @@ import { whyTexts } from './why-texts.ts';
 
 /**
  * Shows whether a user may do something here, and why. User and permission are in the URL, so that a question can be
- * shared. The attributes of the resource are not, because they are data of the product.
+ * shared. The attributes of the resource are not, because they are data of the customer's own product.
  */
 export default function WhyPage() {
   const t = useTexts(whyTexts);

@@ -1,4 +1,4 @@
-/** Estimated sizes of the values of a cache. An object that several cached values share counts once. */
+/** How the sizes of cached values are estimated. An object that several cached values share counts once. */
 export interface SizeOptions<V> {
   /** Budget for all values together. */
   readonly maxBytes: number;

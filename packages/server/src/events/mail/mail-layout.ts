@@ -22,7 +22,8 @@ interface MailBrand {
 const ownBrand: MailBrand = { name: 'Doorward', colour: null, logoUrl: null };
 
 /**
- * The parts of a mail as plain text. Both the HTML and the text version are composed of them, so they cannot differ.
+ * The parts of a mail as plain text. The HTML version and the text version are both built from these parts, so the two
+ * versions cannot differ.
  */
 interface MailParts {
   readonly to: string;

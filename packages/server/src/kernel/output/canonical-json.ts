@@ -16,7 +16,7 @@ export function canonicalJson(value: unknown): string {
  */
 const losesOrder = (name: string): boolean => (name >= '0' && name < ':') || name === '__proto__';
 
-/** Returns a copy with sorted members; undefined if an object has a name that does not keep the order. */
+/** Returns a copy with sorted members; undefined if an object has a member that cannot keep its position. */
 function sorted(value: unknown): unknown {
   if (value === null || typeof value !== 'object' || value instanceof Date) return value;
   if (Array.isArray(value)) return sortedItems(value);

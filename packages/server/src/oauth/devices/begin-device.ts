@@ -36,7 +36,7 @@ export function deviceScopes({ scopes }: Pick<LiveApp, 'scopes'>, sent: string |
   return { openidScopes: openid, scopes: scopes === null ? null : permissions };
 }
 
-/** Stores a device's request, and returns its codes. `requested` is absent for a command line of this service. */
+/** Stores a device's request, and returns its codes. `requested` is absent if the device is the service's own CLI. */
 export async function storeDevice(
   { tx, services, call }: Run,
   requested: Pick<

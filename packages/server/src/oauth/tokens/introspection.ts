@@ -12,9 +12,9 @@ import { organizationClaims } from '../../sign-in/authorize/id-token.ts';
 import { findPresentedToken } from '../../sessions/refresh-rotation.ts';
 
 /**
- * Introspection (RFC 7662, openid §5): whether a token is valid now. A confidential app can ask about access tokens of
- * its own issuer and about its own refresh tokens; an API key with `Token:Introspect` about access tokens of its
- * project. The response for any other token is `active: false`.
+ * Introspection (RFC 7662, openid §5): whether a token is valid now. A confidential app can ask about its own refresh
+ * tokens and about access tokens of its own issuer. An API key with `Token:Introspect` can ask about access tokens of
+ * its project. The response for any other token is `active: false`.
  */
 export const Introspection = z
   .object({

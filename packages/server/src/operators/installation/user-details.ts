@@ -8,7 +8,7 @@ import { Provider } from '../../schema/sign-in/authentication-method.ts';
 import { SessionKind } from '../../schema/sign-in/session.ts';
 import { InstallationUser } from '../../schema/operators/installation-user.ts';
 
-/** The maximum number of rows in each list of the answer. */
+/** The maximum number of sessions, memberships and projects in the answer; the other lists are short. */
 const MAX_ROWS = 100;
 
 const NamedRole = z

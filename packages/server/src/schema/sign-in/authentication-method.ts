@@ -19,7 +19,7 @@ export const Provider = z
 /** The maximum number of sign-in methods of one user. */
 export const MAX_METHODS = 5;
 
-/** Sign-in methods. `claims`: the method reserves its address for the user, as verified or from a registration. */
+/** Sign-in methods. `claims`: no other user can claim the same address; set by verification, registration or import. */
 export const authenticationMethods = pgTable(
   'authentication_methods',
   {

@@ -13,7 +13,7 @@ import { passwordChangedMail, type RemainingSignIns } from './password-changed-m
 import { nodeOfUser } from '../../people/user-node.ts';
 import { flushMails } from '../../people/flush-mails.ts';
 
-/** The user whose password it is. The password must not contain their name or addresses. */
+/** What a password is checked against: it must not contain the name or an address of its user. */
 interface PasswordOwner {
   readonly addresses: readonly (string | null)[];
   readonly name: string;

@@ -22,7 +22,7 @@ const unknownChallenge = (): string =>
     .replaceAll('/', '_')
     .replaceAll('=', '');
 
-/** Shows the details of an app for which the list has no space, and previews its sign-in page. */
+/** Shows the details of an app that don't fit in the list, and previews its sign-in page. */
 export function AppDetails({ app }: { readonly app: ProjectApp }) {
   const t = useTexts(appTexts);
   const c = useTexts(common);

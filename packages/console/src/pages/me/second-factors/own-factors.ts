@@ -12,8 +12,8 @@ export const useOwnPasskeys = () =>
   );
 
 /**
- * Returns a function that adds a note about recovery codes to the consequences of removing an app or passkey: the
- * codes become invalid with the last one.
+ * Returns a function that adds a note to the consequences of removing an app or passkey: removing the last one makes
+ * the recovery codes invalid.
  */
 export function useCodesNote(): (consequence: string) => string {
   const t = useTexts(secondFactorTexts);
