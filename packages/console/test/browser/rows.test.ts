@@ -29,6 +29,17 @@ test('ten thousand rows are listed, read on, selected and searched', async () =>
   await page.getByText('10,000 in total').waitFor();
 });
 
+test('a search that was cleared comes back with the button of the browser', async () => {
+  const search = page.getByRole('searchbox');
+  await search.fill('tag 099');
+  await page.getByText('100 in total').waitFor();
+  await page.getByRole('navigation').getByRole('link', { name: 'Tags' }).click();
+  await page.getByText('10,000 in total').waitFor();
+  await page.goBack();
+  await page.getByText('100 in total').waitFor();
+  expect(await search.inputValue()).toBe('tag 099');
+});
+
 test('several rows are deleted with one call each, and each says how it ended', async () => {
   await page.goto(`${setup.service.base}${setup.project}/tags?sort=name`);
   const deleted: string[] = [];

@@ -15,11 +15,15 @@ export function SearchBox({
   const c = useTexts(common);
   const [text, setText] = useState(value);
   const [sent, setSent] = useState(value);
-  const [address, setAddress] = useState(value);
-  // Something other than this box has changed the URL, such as the button that clears the search.
-  if (value !== address) {
-    setAddress(value);
-    if (value !== sent) setText(value);
+  const [lastValue, setLastValue] = useState(value);
+  // `value` has changed: either to the text that this box sent, or from outside, such as by the button that clears the
+  // search. Only an outside change replaces what is typed.
+  if (value !== lastValue) {
+    setLastValue(value);
+    if (value !== sent) {
+      setSent(value);
+      setText(value);
+    }
   }
   useEffect(() => {
     const timer = setTimeout(() => {
