@@ -58,7 +58,8 @@ interface Report {
 /**
  * Runs test files with the faults.
  *
- * @param bail whether to stop at the first failure. These runs are small, so they have one worker: each loads the service
+ * @param bail whether to stop at the first failure. Such a run is small, so it has one worker: each worker loads the
+ *   whole service.
  * @returns the files that fail; '' if the run fails but no file does
  */
 async function failuresOf(
