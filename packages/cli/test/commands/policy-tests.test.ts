@@ -201,4 +201,15 @@ tests: [{ name: t, subject: { roles: [Clerk] }, permission: 'a:b', expect: { aut
     expect([named.code, named.stdout]).toEqual([0, 'ok    t\n1 passed, 0 failed\n']);
     expect((await tested(text, {}, '--offline')).code).toBe(1);
   });
+
+  test('takes a resource in any spelling, as the service does', async () => {
+    const text = `version: 1
+resources: { order: { actions: [read] } }
+permissions: { order:read: {} }
+groups: { G: { permissions: [order:read] } }
+roles: { Clerk: { groups: [G] } }
+tests: [{ name: t, subject: { roles: [Clerk] }, permission: 'Order:Read', expect: { authorized: true } }]
+`;
+    expect((await tested(text, {}, '--offline')).stdout).toBe('ok    t\n1 passed, 0 failed\n');
+  });
 });

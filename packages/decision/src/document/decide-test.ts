@@ -20,8 +20,9 @@ export const ownTests = (document: PolicyDocument): readonly PolicyTest[] =>
 /**
  * Runs the tests that name roles, with the function that also decides the service's questions (`evaluate`). A subject
  * has the named roles and no others. `scope` has the attributes of the project's scope; without it, no condition that
- * reads a scope attribute is met. Each test runs only when the caller requests its result, so that the caller can do
- * other work in between.
+ * reads a scope attribute is met. `nouns` are the names of the built-in resources; without them, every capitalized name
+ * counts as one. Each test runs only when the caller requests its result, so that the caller can do other work in
+ * between.
  *
  * @throws WorkExceeded if the steps exceed the budget of `work`
  */
@@ -29,10 +30,12 @@ export function* runTests(
   document: PolicyDocument,
   scope: Grants['scope'] = {},
   work: Charged = unlimited,
+  nouns?: ReadonlySet<string>,
 ): Generator<TestResult> {
   const rights = new DocumentRights(document, work);
+  const isNoun = (resource: string): boolean => nouns?.has(resource) ?? isBuiltInNoun(resource);
   for (const test of ownTests(document)) {
-    const decision = decideTest(rights, test, scope, work);
+    const decision = decideTest(rights, isNoun, test, scope, work);
     const { authorized, reason = decision.reason } = test.expect;
     const passed = decision.authorized === authorized && decision.reason === reason;
     yield { name: test.name, passed, expected: test.expect, decision };
@@ -41,13 +44,17 @@ export function* runTests(
 
 function decideTest(
   rights: DocumentRights,
+  isNoun: (resource: string) => boolean,
   { permission, context, subject = {} }: PolicyTest,
   scope: Grants['scope'],
   work: Charged,
 ): Decision {
-  const { resource, action } = targetOf(permission);
+  const { resource: name, action } = targetOf(permission);
+  const isBuiltIn = isNoun(name);
+  // `Order` means the slug `order`, as it does in questions to the service.
+  const resource = isBuiltIn ? name : name.trim().toLowerCase();
   const held = rights.pathsTo(new Set(subject.roles), resource, action);
-  const nouns = new Set(isBuiltInNoun(resource) ? [resource] : []);
+  const nouns = new Set(isBuiltIn ? [resource] : []);
   return evaluate(
     {
       membership: 'active',

@@ -93,6 +93,16 @@ describe('the rights of a document', () => {
     expect([...runTests(document)].filter(({ passed }) => !passed)).toEqual([]);
   });
 
+  it('decide a capitalized slug as the service does', () => {
+    const questions = ['Order:read', 'Project:Update', 'Role:Query'].map((permission) => ({
+      ...{ name: permission, permission, subject: { roles: ['Reader', 'BuiltIn'] } },
+      expect: { authorized: true },
+    }));
+    const asked = { ...document, tests: questions };
+    const nouns = new Set(['Project', 'Role']);
+    expect([...runTests(asked, {}, undefined, nouns)].map(({ passed }) => passed)).toEqual([true, true, true]);
+  });
+
   it('count a role once, however often a test names it', () => {
     const work = new Work(Infinity);
     const spentOn = (roles: string[]) => {

@@ -30,14 +30,16 @@ export const testPolicy: Command = {
   async run(run, [path = DEFAULT_FILE], options) {
     // Loaded only here, so that showing help stays fast.
     const { ownTests, runTests, unescaped, withDefaults } = await import('@doorward/decision/document');
+    const { builtInNames } = await import('../rules/policy-rules.ts');
     const file = await readPolicy(run, path);
     await assertTests(file);
     await assertDocument(file);
     const document = withDefaults(unescaped(file.policy));
     if (document.tests.length === 0) throw usageFault(`${path} has no tests.`);
     const scope = attributesOf(await run.settings.namedScope());
+    const nouns = new Set(builtInNames.resources.map(({ slug }) => slug));
     const answers = new Map<PolicyTest, Answer>(
-      [...runTests(document, scope)].map((result, at) => [
+      [...runTests(document, scope, undefined, nouns)].map((result, at) => [
         ownTests(document)[at] as PolicyTest,
         ownAnswer(result),
       ]),

@@ -26,10 +26,11 @@ export async function examine(
   document: PolicyDocument,
   scope: ResolvedScope,
   work: RequestWork,
+  nouns: ReadonlySet<string>,
 ): Promise<Examination> {
   const pause = createPauses();
   const tests: TestResult[] = [];
-  for (const result of runTests(document, scopeAttributes(scope), work)) {
+  for (const result of runTests(document, scopeAttributes(scope), work, nouns)) {
     tests.push(result);
     await pause();
   }

@@ -239,6 +239,6 @@ async function proposalOf(
     document,
     formerKeys,
     allowDelete: mayDelete,
-    examination: await examine(document, scope, call.work),
+    examination: await examine(document, scope, call.work, services.builtIns.nouns),
   };
 }

@@ -332,6 +332,16 @@ describe.each(storyTransports(import.meta))('over %s', (via) => {
     expect(refused.details[0]).toMatchObject({ path: `policy.${path}`, code });
   });
 
+  it('decides a test in any spelling, as it decides the question', async () => {
+    const project = await newProject();
+    const [reads] = shop.tests;
+    const spelled = ['Invoice:read', ' INVOICE :Read', 'Tag:query'].map((permission) => ({
+      ...{ ...reads, name: permission, permission },
+    }));
+    const { tests } = await plan(project, { ...shop, tests: spelled });
+    expect(tests.map(({ decision }) => decision.authorized)).toEqual([true, true, true]);
+  });
+
   it('refuses a broken condition, with its path', async () => {
     const project = await newProject();
     const condition = { Equal: { 'resource.id': 1 } };
