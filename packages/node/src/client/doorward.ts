@@ -42,6 +42,22 @@ export interface Doorward {
    * @throws ForbiddenError with the reason
    */
   assertCan(who: Who, permission: Permission, context?: Context, options?: QuestionOptions): Promise<void>;
+  /**
+   * Decides a question in this process without waiting, for loops over rows and for code that cannot await. Returns
+   * undefined if only `check` can decide: without `local`, while the policy is loading or stale, for a token before its
+   * first `check`, for the client's own credential, and in every other case that goes to the service.
+   *
+   * @example
+   * const decision = doorward.decideLocally(who, 'order:read') ?? (await doorward.check(who, 'order:read'));
+   *
+   * @throws TokenError for a token that has ended
+   */
+  decideLocally(
+    who: Who,
+    permission: Permission,
+    context?: Context,
+    options?: QuestionOptions,
+  ): Decision | undefined;
   /** All effective permissions of a token, or of the client's own credential, in the scope. */
   permissions(who?: string | Principal, options?: QuestionOptions): Promise<HeldPermissions>;
   /**

@@ -40,7 +40,7 @@ export interface RetryEvent extends ResponseEvent {
 }
 
 export interface DecisionEvent {
-  /** `check`, `checkMany`, `explain`. */
+  /** `check`, `checkMany`, `explain`, `decideLocally`. */
   readonly operation: string;
   readonly durationMs: number;
   /** Whether this process decided. */

@@ -68,14 +68,12 @@ export function createLocalDecisions(sources: LocalSources): LocalDecisions {
   }
 
   return {
-    decide(subject, question, options) {
-      const policy = usable(options);
-      if (policy === 'stale' && onStale === 'deny') return stale;
-      if (typeof policy === 'string') return policy;
-      if (subject.kind === 'user') return answer(policy, { userId: subject.userId }, question);
-      const proof = subject.kind === 'token' ? tokens.get(subject.token) : undefined;
-      if (proof) return ofToken(policy, proof, question, options);
-      return proveFirst(subject, question, options);
+    decide: (subject, question, options) =>
+      decideWithoutProof(subject, question, options) ?? proveFirst(subject, question, options),
+
+    decideNow(subject, question, options) {
+      const decision = decideWithoutProof(subject, question, options);
+      return typeof decision === 'object' && decision !== null ? decision : undefined;
     },
 
     assertInNetworks(subject, { address }) {
@@ -85,8 +83,23 @@ export function createLocalDecisions(sources: LocalSources): LocalDecisions {
     },
   };
 
+  /** Decides if no token must be verified first; returns null otherwise. */
+  function decideWithoutProof(
+    subject: QuestionSubject,
+    question: PreparedQuestion,
+    options: QuestionOptions,
+  ): Decision | FallbackReason | null {
+    const policy = usable(options);
+    if (policy === 'stale' && onStale === 'deny') return stale;
+    if (typeof policy === 'string') return policy;
+    if (subject.kind === 'user') return answer(policy, { userId: subject.userId }, question);
+    const proof = subject.kind === 'token' ? tokens.get(subject.token) : undefined;
+    return proof ? ofToken(policy, proof, question, options) : null;
+  }
+
+  /** Verifies the token of the subject first; users have none. */
   async function proveFirst(
-    subject: Exclude<QuestionSubject, { kind: 'user' }>,
+    subject: QuestionSubject,
     question: PreparedQuestion,
     options: QuestionOptions,
   ): Promise<Decision | FallbackReason> {

@@ -1,6 +1,7 @@
 import { ConnectionError, DoorwardError, ForbiddenError, TokenError } from '../contracts/errors.ts';
 import type { DecisionEvent, FallbackReason } from '../contracts/hooks.ts';
 import type { HookList } from '../calls/hook-list.ts';
+import { createPauses } from '../calls/pauses.ts';
 import type { Doorward } from '../client/doorward.ts';
 import type {
   BatchDecision,
@@ -29,6 +30,16 @@ export interface LocalDecisions {
     options: QuestionOptions,
   ): Promise<Decision | FallbackReason> | Decision | FallbackReason;
   /**
+   * Returns the decision of `decide` if it can be made without waiting; undefined otherwise.
+   *
+   * @throws TokenError if the token has ended
+   */
+  decideNow(
+    subject: QuestionSubject,
+    question: PreparedQuestion,
+    options: QuestionOptions,
+  ): Decision | undefined;
+  /**
    * Called before a question goes to the service, which sees the address of this application instead of the caller's.
    *
    * @throws TokenError for the token of a key whose networks exclude `options.address`
@@ -46,7 +57,7 @@ interface QuestionSettings {
 
 type Questions = Pick<
   Doorward,
-  'check' | 'checkMany' | 'explain' | 'can' | 'assertCan' | 'permissions' | 'whoCan'
+  'check' | 'checkMany' | 'explain' | 'can' | 'assertCan' | 'decideLocally' | 'permissions' | 'whoCan'
 >;
 
 const unavailable: Decision = Object.freeze({ authorized: false, reason: 'UNAVAILABLE' });
@@ -59,6 +70,8 @@ export function createQuestions({
   hooks,
   monotonic,
 }: QuestionSettings): Questions {
+  const pause = createPauses(monotonic);
+
   /** With `deny`, an outage counts as a refusal. An error response of the service and an abort still throw. */
   const whenUnavailable = <D>(error: unknown, refusal: D): D => {
     if (onUnavailable === 'deny' && isOutage(error)) return refusal;
@@ -93,6 +106,7 @@ export function createQuestions({
   ): Promise<Decision> {
     const subject = subjectOf(who);
     const question = prepareQuestion({ permission, context });
+    if (local) await pause();
     return observed(
       'check',
       async (event) => {
@@ -117,6 +131,7 @@ export function createQuestions({
     const subject = subjectOf(who);
     const prepared = questions.map(prepareQuestion);
     if (prepared.length === 0) return [];
+    if (local) await pause();
     return observed(
       'checkMany',
       async (event) => {
@@ -142,6 +157,24 @@ export function createQuestions({
     );
   }
 
+  function decideLocally(
+    who: Who,
+    permission: Permission,
+    context?: Context,
+    options: QuestionOptions = {},
+  ): Decision | undefined {
+    const subject = subjectOf(who);
+    const question = prepareQuestion({ permission, context });
+    const startedAt = monotonic();
+    const decision = local?.decideNow(subject, question, options);
+    if (decision) {
+      const { authorized, reason } = decision;
+      const event = { operation: 'decideLocally', local: true, authorized, reason };
+      hooks.emit('onDecision', { ...event, durationMs: monotonic() - startedAt });
+    }
+    return decision;
+  }
+
   async function explain(
     who: Who,
     permission: Permission,
@@ -165,6 +198,7 @@ export function createQuestions({
     check,
     checkMany,
     explain,
+    decideLocally,
     can: async (...question) => (await check(...question)).authorized,
     async assertCan(...question) {
       const { authorized, reason } = await check(...question);

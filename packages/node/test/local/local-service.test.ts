@@ -133,6 +133,32 @@ describe('a local client', () => {
     await expect(doorward.check(user, 'board:read', { resource: cyclic })).rejects.toThrow(TypeError);
   });
 
+  it('decides without waiting what needs neither the service nor a proof of the token', async () => {
+    const { doorward, decisions } = await localClient({ local: { maxStalenessMs: 60_000 } });
+    const [user, token] = [{ userId: project.owner.userId }, await tokenOfKey(roleIdOf('Project Viewer'))];
+    const question = ['Role:Query', { resource: null }] as const;
+    expect(doorward.decideLocally(token, ...question)).toBeUndefined();
+    await until(async () => (await doorward.check(token, ...question)) && decisions.at(-1)?.local === true);
+    for (const who of [user, token]) {
+      const decision = doorward.decideLocally(who, ...question);
+      expect(decisions.at(-1)).toMatchObject({ operation: 'decideLocally', local: true, authorized: true });
+      expect(decision).toEqual(await doorward.check(who, ...question));
+    }
+    expect(doorward.decideLocally(undefined, ...question)).toBeUndefined();
+    expect(() => doorward.decideLocally(user, 'Role')).toThrow(TypeError);
+    const remote = composeDoorward(project.options, processPorts());
+    expect(remote.decideLocally(user, ...question)).toBeUndefined();
+  });
+
+  it('lets timers run during a loop over decisions', async () => {
+    const { doorward, decisions } = await localClient({ local: { maxStalenessMs: 1000 } });
+    let isOver = false;
+    setTimeout(() => (isOver = true));
+    // A policy that cannot be polled meanwhile becomes stale, and the service decides.
+    while (!isOver) await doorward.can({ userId: project.owner.userId }, 'Role:Query');
+    expect(decisions.every(({ local }) => local)).toBe(true);
+  });
+
   it('with listed users leaves the others to the service', async () => {
     const listed = await admin.api.createUser({ name: 'Listed', roleIds: [] });
     const other = await admin.api.createUser({ name: 'Other', roleIds: [] });
