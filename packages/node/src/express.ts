@@ -32,14 +32,17 @@ type Params = Record<string, string>;
 
 /** The guards of an application. `Params` are the parameters of the route's path. */
 export interface ExpressGuard {
-  /** Answers 401, 403, 404 or 503 unless the caller has the permission. */
+  /**
+   * Refuses the request with 401, 403, 404 or 503 unless the caller has the permission; with 400 if its
+   * `X-Doorward-Revision` is malformed.
+   */
   readonly requirePermission: <P = Params>(
     permission: Permission,
     options?: PermissionOptions<Request<P>>,
   ) => GuardHandler;
   /**
-   * Answers 401 or 503 unless the request has a valid token. Does not check the caller's address against the networks
-   * of an API key (`allowedCidrs`).
+   * Refuses the request with 401 or 503 unless it has a valid token; with 400 if its `X-Doorward-Revision` is
+   * malformed. Does not check the caller's address against the networks of an API key (`allowedCidrs`).
    */
   readonly requireSignedIn: <P = Params>(options?: SignInOptions<Request<P>>) => GuardHandler;
 }

@@ -29,14 +29,17 @@ interface PlainRoute extends RouteGenericInterface {
  * requests.
  */
 export interface FastifyGuard {
-  /** Answers 401, 403, 404 or 503 unless the caller has the permission. */
+  /**
+   * Refuses the request with 401, 403, 404 or 503 unless the caller has the permission; with 400 if its
+   * `X-Doorward-Revision` is malformed.
+   */
   readonly requirePermission: <Route extends RouteGenericInterface = PlainRoute>(
     permission: Permission,
     options?: PermissionOptions<FastifyRequest<Route>>,
   ) => GuardHook;
   /**
-   * Answers 401 or 503 unless the request has a valid token. Does not check the caller's address against the networks
-   * of an API key (`allowedCidrs`).
+   * Refuses the request with 401 or 503 unless it has a valid token; with 400 if its `X-Doorward-Revision` is
+   * malformed. Does not check the caller's address against the networks of an API key (`allowedCidrs`).
    */
   readonly requireSignedIn: <Route extends RouteGenericInterface = PlainRoute>(
     options?: SignInOptions<FastifyRequest<Route>>,

@@ -16,14 +16,17 @@ export interface PrincipalEnv {
 
 /** The guards of an application. */
 export interface HonoGuard {
-  /** Answers 401, 403, 404 or 503 unless the caller has the permission. */
+  /**
+   * Refuses the request with 401, 403, 404 or 503 unless the caller has the permission; with 400 if its
+   * `X-Doorward-Revision` is malformed.
+   */
   readonly requirePermission: (
     permission: Permission,
     options?: PermissionOptions<Context>,
   ) => MiddlewareHandler<PrincipalEnv>;
   /**
-   * Answers 401 or 503 unless the request has a valid token. Does not check the caller's address against the networks
-   * of an API key (`allowedCidrs`).
+   * Refuses the request with 401 or 503 unless it has a valid token; with 400 if its `X-Doorward-Revision` is
+   * malformed. Does not check the caller's address against the networks of an API key (`allowedCidrs`).
    */
   readonly requireSignedIn: (options?: SignInOptions<Context>) => MiddlewareHandler<PrincipalEnv>;
 }

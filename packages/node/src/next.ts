@@ -31,7 +31,7 @@ export type GuardedRoute<Params> = (
 /** A route handler as Next.js calls it. */
 export type Route<Params> = (request: Request, context: { readonly params: Params }) => Promise<Response>;
 
-/** How a page refuses a caller. */
+/** Options for the refusal of a caller by a page or server action. */
 export interface PageOptions {
   /**
    * Leaves the page, for example with `redirect('/sign-in')`. Default: `notFound()` for 404, else throws the
@@ -40,7 +40,7 @@ export interface PageOptions {
   readonly refused?: (refusal: RefusedError) => never;
 }
 
-/** Thrown when a page or server action refuses the caller; `status` and `body` are those that a route would send. */
+/** Thrown if a page or server action refuses the caller. A route would send this `status` and `body`. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError';
   readonly status: number;
@@ -55,21 +55,25 @@ export class RefusedError extends Error {
 
 /** The guards of an application. */
 export interface NextGuard {
-  /** Wraps a route handler, so that it answers 401, 403, 404 or 503 unless the caller has the permission. */
+  /**
+   * Wraps a route handler. Refuses the request with 401, 403, 404 or 503 unless the caller has the permission; with 400
+   * if its `X-Doorward-Revision` is malformed.
+   */
   readonly withPermission: <Params = Promise<Record<string, string>>>(
     permission: Permission,
     route: GuardedRoute<Params>,
     options?: PermissionOptions<RouteRequest<Params>>,
   ) => Route<Params>;
   /**
-   * Wraps a route handler, so that it answers 401 or 503 unless the request has a valid token. Does not check the
-   * caller's address against the networks of an API key (`allowedCidrs`).
+   * Wraps a route handler. Refuses the request with 401 or 503 unless it has a valid token; with 400 if its
+   * `X-Doorward-Revision` is malformed. Does not check the caller's address against the networks of an API key
+   * (`allowedCidrs`).
    */
   readonly withSignedIn: <Params = Promise<Record<string, string>>>(
     route: GuardedRoute<Params>,
     options?: SignInOptions<RouteRequest<Params>>,
   ) => Route<Params>;
-  /** For server components and server actions: returns the principal if the caller has the permission. */
+  /** For server components and server actions: returns the principal if the caller has the permission, else refuses. */
   readonly requirePermission: (
     permission: Permission,
     options?: PermissionOptions<PageRequest> & PageOptions,

@@ -22,9 +22,9 @@ export interface InstrumentOptions {
 const NAME = '@doorward/node';
 
 /**
- * Reports a client's work to OpenTelemetry: a span `doorward.<operation>` for each request, which the service continues
- * by `traceparent`, and metrics of decisions and of the local policy. Spans and metrics never contain a token, a
- * context or the id of a user. Call the returned function to stop.
+ * Reports a client's work to OpenTelemetry: a span `doorward.<operation>` for each attempt, whose context is sent in
+ * headers such as `traceparent`, and metrics of decisions and of the local policy. Spans and metrics never contain a
+ * token, a context or the id of a user. Call the returned function to stop.
  *
  * @example
  * const doorward = createDoorward();

@@ -16,8 +16,8 @@ export interface DoorwardProviderProps {
 }
 
 /**
- * Makes the client available to the components inside, and starts it. If a sign-in fails, `useSession().error` contains
- * the error.
+ * Provides the client to the components inside, and starts it. If a sign-in fails, `useSession().error` contains the
+ * error.
  *
  * @example
  * <DoorwardProvider client={doorward}>
@@ -34,17 +34,17 @@ export function DoorwardProvider({ client, children }: DoorwardProviderProps): R
 
 export interface SessionProps {
   readonly children?: ReactNode;
-  /** Shown until it is known whether a user is signed in, and on a server. */
+  /** Shown while the session is loading, and on a server. */
   readonly pending?: ReactNode;
 }
 
-/** Shows its children to a signed-in user. */
+/** Shows its children if a user is signed in. */
 export function SignedIn({ children, pending = null }: SessionProps): ReactNode {
   const { status } = useSession();
   return status === 'loading' ? pending : status === 'signedIn' ? children : null;
 }
 
-/** Shows its children when no user is signed in. */
+/** Shows its children if no user is signed in. */
 export function SignedOut({ children, pending = null }: SessionProps): ReactNode {
   const { status } = useSession();
   return status === 'loading' ? pending : status === 'signedOut' ? children : null;
@@ -62,7 +62,7 @@ export interface CanProps {
 }
 
 /**
- * Shows its children once it is decided that the user has the permission; not while pending or if the decision failed.
+ * Shows its children if the user has the permission; not while the decision is pending, and not if it failed.
  */
 export function Can({ permission, context, children, fallback = null, pending = null }: CanProps): ReactNode {
   const answer = useCan(permission, context);

@@ -27,8 +27,8 @@ const pending: Allowance = { ...no, pending: true };
 
 /**
  * Returns whether the user has a permission, and keeps the result up to date. Asks the service only if the user has the
- * permission under a condition and there is a context; under a condition without a context, the answer is no. Contexts
- * are compared by content, so passing a new object on each render does no harm.
+ * permission under a condition and `context` is given; without a context, a condition counts as not met. Contexts are
+ * compared by content, so you can pass a new object on each render.
  */
 export function useCan(permission: Permission, context?: Context): Allowance {
   const client = useDoorward();

@@ -79,7 +79,7 @@ const MINUTE_MS = 60_000;
 /** The embedded database runs one statement at a time; more operations may run, because they also sign and hash. */
 const EMBEDDED_SLOTS = 4;
 
-/** The composition root: creates all parts and connects them. It is the only module that knows all of them. */
+/** The composition root: creates every component and connects them. No other module depends on all of them. */
 export async function createApp(options: AppOptions): Promise<App> {
   const { config, database, migrations, version, log, mailer, passwordCost } = options;
   const {
@@ -152,7 +152,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     },
     log: logError,
   });
-  /** Also relays and sends what failed before, and what a process left behind when it crashed. */
+  /** Relays events and sends queued mails, including those that failed before or that a crashed process left behind. */
   const flush = (): Promise<void> => relay.flush().then(() => mail.flush());
   const record = createRecorder(ids, relay, { data: eventData, isNeverCut: isFixedMember });
   const logFault: HttpOptions['log'] = (error, message, requestId) =>

@@ -1,8 +1,8 @@
 import { oldNodeFault } from './runtime/node-version.ts';
 
 /*
- * Runs as dist/main.js. An old Node fails while it links main.ts, because libraries import what it lacks. So this file
- * checks the version before it imports anything else.
+ * Runs as dist/main.js. An old Node fails while it links main.ts, because libraries import APIs that it lacks. So this
+ * file checks the version before it imports anything else.
  */
 
 const fault = oldNodeFault(process.version);

@@ -23,9 +23,7 @@ const root = join(import.meta.dirname, '..');
 const consoleFolder = join(root, 'dist/console');
 const docsFolder = join(root, 'dist/docs');
 
-/**
- * How many connections the operating system queues until the process accepts them. A burst of a thousand must fit in.
- */
+/** How many connections the operating system queues until the process accepts them. A burst of a thousand must fit. */
 const BACKLOG = 4096;
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);

@@ -167,8 +167,9 @@ export const operations: readonly NamedOperation[] = Object.entries(features).fl
 const permissionForm = /^[A-Z][A-Za-z]*:[A-Z][A-Za-z]*$/;
 
 /**
- * Checks the declarations when the service starts: no two operations have the same name or path, each has a guard,
- * and one that requires a permission has a scope.
+ * Checks the declarations when the service starts: names are unique, and so are method and path together; each
+ * operation has a guard; an operation that requires a permission has a scope.
+ * @throws Error that names the operation
  */
 export function assertValidOperations(all: readonly NamedOperation[]): void {
   const seen = new Set<string>();

@@ -68,7 +68,7 @@ export interface App {
   readonly rotateSystemKey: () => Promise<boolean>;
   /** Signs the audit logs that are due, as the job does. Returns their number. */
   readonly signAuditLogs: () => Promise<number>;
-  /** Removes audit entries whose retention has ended, as the job does. Returns their number. */
+  /** Deletes audit entries whose retention has ended, as the job does. Returns their number. */
   readonly cutAuditLogs: () => Promise<number>;
   /** Records configured operators who were added or removed, and appoints the prepared ones, as the job does. */
   readonly recordOperators: () => Promise<void>;
@@ -76,7 +76,7 @@ export interface App {
   readonly resetFactors: () => Promise<void>;
   /** Warns about API keys that expire soon, as the job does. Returns the number of warnings. */
   readonly warnOfExpiry: () => Promise<number>;
-  /** Checks the records of domains that are due, as the job does. Returns how many lapsed or were verified again. */
+  /** Checks the domains that are due, as the job does. Returns how many lapsed or were verified again. */
   readonly recheckDomains: () => Promise<number>;
   /** Deletes self-registered apps that are not used, as the job does. Returns their number. */
   readonly deleteUnusedApps: () => Promise<number>;

@@ -47,11 +47,11 @@ export interface Services {
   readonly kek: Kek;
   /** Cursors for lists of the caller's own rows. Lists of a scope have cursors of their own. */
   readonly cursors: Cursors;
-  /** For answers that contain the revision of the state that they show. */
+  /** For responses that contain the revision of the state that they show. */
   readonly revisions: Pick<Revisions, 'seal'>;
   readonly keyring: Keyring;
   readonly knownKeys: ApiKeyCache;
-  /** Whether the session or key behind a token is still valid, for tokens other than the one of the call. */
+  /** Looks up whether a session or key is still valid, for tokens other than the one of the call. */
   readonly credentials: Credentials;
   readonly keyPairs: Pick<KeyPairStock, 'take'>;
   readonly passwords: Passwords;
@@ -68,7 +68,7 @@ export interface Services {
    * Wakes the delivery workers of this process because a delivery is due. Without this call they only find it later.
    */
   readonly webhooksDue: () => void;
-  /** Permanently deletes what must not wait for the next purge. Never rejects; the next purge removes what is left. */
+  /** Permanently deletes rows that must not wait for the next purge. Never rejects; the next purge deletes the rest. */
   readonly purgeUrgent: () => Promise<void>;
   /**
    * For limits that an operation cannot declare: those that count only failures, and those that must not change the

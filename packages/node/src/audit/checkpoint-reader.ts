@@ -1,4 +1,4 @@
-/** Reads the claims of a signed checkpoint; null if no published key of the service signed it. */
+/** Returns the claims of a signed checkpoint; null if none of the keys signed it. */
 export type ReadCheckpoint = (jws: string) => Promise<Readonly<Record<string, unknown>> | null>;
 
 /** A key of `/.well-known/audit-jwks.json`. */
@@ -10,7 +10,7 @@ export interface CheckpointKey {
 
 const algorithm = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' };
 
-/** Derived, because Node and browsers have different names for this type. */
+/** Derived from `importKey`, because Node and browsers have different names for this type. */
 type ImportedKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
 /** Returns a reader that verifies checkpoints (RS256) with the keys of `/.well-known/audit-jwks.json`. */

@@ -29,7 +29,7 @@ export async function contentFaultOf(entry: AuditEntry): Promise<ContentFault | 
 
 /**
  * `badSignature`: the signature is invalid. `otherSigned`: it covers something other than this entry's claims.
- * `otherEntry`: the signed entry differs from the entry in the list.
+ * `otherEntry`: the signed entry differs from the entry with its sequence.
  */
 type CheckpointFault = 'badSignature' | 'otherSigned' | 'otherEntry';
 

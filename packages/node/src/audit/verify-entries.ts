@@ -28,7 +28,7 @@ export interface EntriesProof {
 
 const START = '0'.repeat(64);
 
-/** Verifies entries in the order of their sequence. With `isFiltered`, gaps between entries are allowed. */
+/** Sorts entries by sequence and verifies them up to the first fault. `isFiltered`: gaps between them are allowed. */
 export async function verifyEntries(
   entries: readonly AuditEntry[],
   { isFiltered, readCheckpoint }: { readonly isFiltered: boolean; readonly readCheckpoint: ReadCheckpoint },

@@ -9,7 +9,7 @@ import { checkpointOf, contentFaultOf, type AuditEntry } from './entry-proof.ts'
  * a signed checkpoint, or the last hash stored elsewhere.
  */
 
-/** What can be wrong with a line. */
+/** The kind of a fault in a line. */
 export type ExportFaultKind =
   | 'unreadable'
   | 'changed'
@@ -55,8 +55,8 @@ export interface VerifyExportOptions {
   /** If absent, signatures are not verified. */
   readonly readCheckpoint?: ReadCheckpoint | undefined;
   /**
-   * How the file must end: with the entry of the export itself (a complete export), with an entry that has this hash,
-   * or unknown.
+   * How the file must end: with the entry of the export itself (`own entry`, for a complete export) or with an entry
+   * that has this hash. `unknown`: the end is not checked.
    */
   readonly end: 'own entry' | 'unknown' | { readonly hash: string };
 }

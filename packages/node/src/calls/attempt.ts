@@ -30,7 +30,7 @@ interface Attempt {
   /** Time limit from sending the request until the body is read. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
-  /** If false, the body of a success is left to the caller, and the time-out covers only the headers. */
+  /** If false, the caller reads the body of a success, and the time-out covers only the headers. */
   readonly readsBody: boolean;
 }
 

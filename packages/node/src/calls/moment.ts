@@ -1,8 +1,8 @@
 import type { Clock } from './transport.ts';
 
 /**
- * A moment on two clocks, to measure later how long ago it was. The monotonic clock stops while the machine sleeps, and
- * the system clock can be set, so neither is enough alone.
+ * A moment on two clocks, to measure later how long ago it was. One clock is not enough: the monotonic clock can stop
+ * while the machine sleeps, and the system clock can be set.
  */
 export interface Moment {
   readonly monotonic: number;

@@ -1,6 +1,6 @@
 /**
- * Limits retries, because they add load to a service that is already failing. Over the last ten seconds, there may be
- * one retry for every five calls, but ten retries are always allowed.
+ * Limits retries, because they add load to a service that is already failing. Within ten seconds it allows one retry
+ * for every five calls, and at least ten retries.
  */
 export class RetryBudget {
   readonly #now: () => number;

@@ -41,7 +41,7 @@ export interface Sending {
   readonly target: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
-  /** `own`: the token of this client. `text`: the given token. */
+  /** `own`: the token of this client. `none`: no token. `text`: this token. */
   readonly token: 'own' | 'none' | { readonly text: string };
   /** Whether the request may be sent again although the service may have processed an earlier attempt. */
   readonly isRepeatable: boolean;
@@ -63,8 +63,8 @@ export interface Sent extends Answer {
 const repeatedStatuses = new Set([429, 502, 503, 504]);
 
 /**
- * Sends calls: attaches the token, bounds each attempt and the whole call in time, and repeats what can be repeated
- * (packages §4). Runs wherever there is a `fetch`.
+ * Sends calls: attaches the token, limits the time of each attempt and of the whole call, and repeats calls that can be
+ * repeated (packages §4). Runs wherever there is a `fetch`.
  */
 export class Transport {
   readonly #options: TransportOptions;
@@ -255,7 +255,7 @@ class Call {
   }
 }
 
-/** A redirect is not a success: the client's operations never redirect. */
+/** A 304 is a success. A redirect is not, because the client's operations never redirect. */
 const isSuccess = ({ response }: Answer): boolean => response.ok || response.status === 304;
 
 const outcomeOf = (result: Answer | Failure, error: DoorwardError) => ({

@@ -44,7 +44,7 @@ type Exactly<I, Wide> = I & { [K in Exclude<keyof I, keyof Wide>]: never };
 type PlainOperation<N extends OperationName> = (
   ...args: Arguments<InputOf<N>, OperationOptions>
 ) => Promise<OutputOf<N>>;
-/** An operation with a `dryRun` option: with it, the output is the impact of the change. */
+/** An operation whose input has `dryRun`. If it is true, the output is the impact of the change. */
 type DryRunOperation<N extends OperationName> = <const I extends InputOf<N>>(
   input: Exactly<I, InputOf<N>>,
   options?: OperationOptions,

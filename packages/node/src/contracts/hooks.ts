@@ -46,7 +46,7 @@ export interface DecisionEvent {
   /** Whether this process decided. */
   readonly local: boolean;
   readonly authorized?: boolean;
-  /** Absent for `checkMany`, and if no decision was made. In the latter case, `code` is set. */
+  /** Absent for `checkMany`. If no decision was made, it is absent and `code` is set. */
   readonly reason?: string;
   readonly code?: string;
   /** Why a client with `local` let the service decide. */

@@ -181,7 +181,7 @@ export interface LocalOptions {
   /** Older data is not used for decisions. Default 5000, 1000..60000. */
   readonly maxStalenessMs?: number | undefined;
   /**
-   * What happens to questions while the data is too old. `'remote'` (default): the service decides. `'deny'`: they are
+   * How questions are decided while the data is too old. `'remote'` (default): by the service. `'deny'`: they are
    * refused with the reason `STALE`.
    */
   readonly onStale?: 'remote' | 'deny' | undefined;
@@ -217,7 +217,7 @@ export interface DoorwardOptions {
   /** If `Retry-After` is longer than this, the call throws immediately. Default 10000, 0..120000. */
   readonly maxRetryAfterMs?: number | undefined;
   /**
-   * What happens to questions during an outage. `'throw'` (default): they throw. `'deny'`: they are refused with the
+   * The result of questions during an outage. `'throw'` (default): they throw. `'deny'`: they are refused with the
    * reason `UNAVAILABLE`.
    */
   readonly onUnavailable?: 'throw' | 'deny' | undefined;

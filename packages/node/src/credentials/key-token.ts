@@ -13,7 +13,10 @@ interface HeldToken {
   readonly expiresAt: number;
 }
 
-/** The pause after a failed exchange or renewal. A refusal has a cause that does not disappear by itself. */
+/**
+ * After a failure, the time until the next renewal in the background. After a refusal, calls that need a token also
+ * fail during this time, because the cause of a refusal does not disappear by itself.
+ */
 const PAUSE_MS = 5000;
 
 /**

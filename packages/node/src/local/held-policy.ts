@@ -52,9 +52,9 @@ export class HeldPolicy {
 
   /**
    * The service's time, which decides when keys and tokens expire. It is estimated from `asOf` and, like the age, from
-   * two clocks, so that nothing lives longer because the machine slept. The system clock is used only if it is at most
-   * two seconds ahead of this estimate: with a wrong clock nothing may expire hours late or, while the policy is fresh,
-   * hours early.
+   * two clocks, so that nothing lives longer because the machine slept. The time of the system clock counts only if it
+   * is ahead of this estimate, and then by two seconds at most: with a wrong clock nothing may expire hours late or,
+   * while the policy is fresh, hours early.
    */
   get serviceNow(): number {
     const estimate = (this.#policy?.asOf ?? 0) + sinceMs(this.#clock, this.#answeredAt);

@@ -29,8 +29,8 @@ interface LocalSources {
 }
 
 /**
- * Throws if the token is certainly malformed, forged or expired. Otherwise returns null: a token of another issuer or
- * type may be valid for the service, so the service decides.
+ * Rethrows the error if the token is certainly malformed, forged or expired. Otherwise returns null: a token of another
+ * issuer or type may be valid for the service, so the service decides.
  */
 function judge(error: unknown): null {
   const isCertain = error instanceof TokenError && /(?:MALFORMED|SIGNATURE|EXPIRED)$/.test(error.code);
@@ -53,7 +53,7 @@ const stale: Decision = Object.freeze({ authorized: false, reason: 'STALE' });
 export function createLocalDecisions(sources: LocalSources): LocalDecisions {
   const { held, tokens, scope, maxStalenessMs, onStale, ownToken } = sources;
 
-  /** The policy if it can be used for a question now, else the reason why not. */
+  /** Returns the policy if it can be used for a question now, else the reason why not. */
   function usable(options: QuestionOptions): Policy | FallbackReason {
     const { policy } = held;
     if (sources.isClosed()) return 'closed';

@@ -54,7 +54,7 @@ export class Synchronization {
     return this.#isOff;
   }
 
-  /** Whether the policy contains the change of this client with the given revision. */
+  /** Whether the policy is known to contain the change with this revision. False for every change of another client. */
   covers(revision: string): boolean {
     return this.#coveredRevision === revision;
   }

@@ -15,7 +15,7 @@ import { Answer, refusalsOf, type Refusals } from './answer.ts';
 import { refusalOf } from './failure.ts';
 import type { PermissionOptions } from './options.ts';
 
-/** What a route requires of its callers. */
+/** The requirement of a route: a permission, or only a valid token. */
 export interface Requirement<Request> {
   /** If undefined, a signed-in caller is enough. */
   readonly permission: Permission | undefined;
@@ -94,7 +94,7 @@ async function callerOf(
   return refusalOr(() => doorward.verifyToken(given, options), true, refuse);
 }
 
-/** The scheme is case-insensitive (conventions §5). An empty token counts as an invalid token, not as a missing one. */
+/** The scheme is case-insensitive (conventions §5). `Bearer` without a token counts as a missing token. */
 function tokenOf<Request>(options: PermissionOptions<Request>, call: Call<Request>) {
   if (options.token) return options.token(call.request);
   return /^bearer(?: +(.*))?$/i.exec(call.header('authorization') ?? '')?.[1];

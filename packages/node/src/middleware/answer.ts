@@ -43,7 +43,7 @@ const challenges = {
 /** How long callers should wait if the service did not say. */
 const RETRY_AFTER_MS = 5000;
 
-/** Creates the refusals of one request. They carry `requestId` if it is valid (conventions §12), else a new one. */
+/** Creates the refusals of one request. They contain `requestId` if it is valid (conventions §12), else a new id. */
 export function refusalsOf(requestId: string | null | undefined): Refusals {
   const id = requestId && /^[A-Za-z0-9-]{8,64}$/.test(requestId) ? requestId : crypto.randomUUID();
   const envelope = (error: string, code: string): AnswerBody => ({ error, code, requestId: id });

@@ -5,7 +5,7 @@ import type { Call } from './admit.ts';
 /** A call on Node's HTTP server, which Express, Fastify and NestJS share. */
 interface NodeCall<Request> extends Call<Request> {
   readonly signal: AbortSignal;
-  /** Stops watching for a disconnected caller; from then on that is up to the route. */
+  /** Stops watching for a disconnect of the caller. From then on that is up to the route. */
   readonly settle: () => void;
 }
 

@@ -1,6 +1,6 @@
 import type { Context, Principal, Scope, TokenType } from '../contracts/types.ts';
 
-/* Options of guards. `Request` is the framework's request. */
+/* Options of guards. `Request` is the type of the framework's request. */
 
 type Maybe<T> = T | null | undefined;
 type Later<T> = T | Promise<T>;

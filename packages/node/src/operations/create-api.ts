@@ -8,7 +8,7 @@ import { eachItem, type Page } from './pages.ts';
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** Builds the operations as functions. List operations and the event feed also get iterators. */
+/** Creates a function for each operation. List operations and the event feed also get iterators. */
 export function createApi(caller: Caller): Api {
   const entries = Object.entries(operationTable).map(([name, line]) => {
     const operation = parseOperation(name, line);

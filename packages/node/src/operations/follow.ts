@@ -11,7 +11,7 @@ interface FollowSettings {
 
 const LONGEST_WAIT_MS = 30_000;
 
-/** Reads a feed endlessly: polls for new events, and waits while the service doesn't respond. */
+/** Reads a feed endlessly: polls for new events, and retries while the service doesn't respond. */
 export class FeedStream implements AsyncIterableIterator<unknown> {
   readonly #items: AsyncGenerator<unknown>;
   #cursor: string | null;

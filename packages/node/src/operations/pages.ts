@@ -7,7 +7,7 @@ export interface Page<T = unknown> {
   readonly nextCursor: string | null;
 }
 
-/** @param read returns the page at a cursor, or the first page for undefined */
+/** Iterates over the items of all pages. @param read returns the page at a cursor, or the first page for undefined */
 export async function* eachItem<T>(
   read: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<T>>,
   signal: AbortSignal | undefined,

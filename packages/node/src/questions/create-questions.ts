@@ -72,7 +72,7 @@ export function createQuestions({
 }: QuestionSettings): Questions {
   const pause = createPauses(monotonic);
 
-  /** With `deny`, an outage counts as a refusal. An error response of the service and an abort still throw. */
+  /** With `deny`, an outage (`isOutage`) counts as a refusal. Other error responses and an abort still throw. */
   const whenUnavailable = <D>(error: unknown, refusal: D): D => {
     if (onUnavailable === 'deny' && isOutage(error)) return refusal;
     throw error;

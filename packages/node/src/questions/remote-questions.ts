@@ -144,15 +144,15 @@ export class RemoteQuestions {
 }
 
 /**
- * The scope of a question that doesn't name a scope: the client's scope, else that of the principal. With the client's
- * scope, the service answers `INVALID_SCOPE` for a token of another project.
+ * Returns the scope of a question that doesn't name a scope: the client's scope, else that of the principal. With the
+ * client's scope, the service refuses a token of another project with the reason `INVALID_SCOPE`.
  */
 const defaultScope = (subject: QuestionSubject, scope: Scope | null): Scope | undefined =>
   scope ?? (subject.kind === 'token' ? (subject.principal?.scope ?? undefined) : undefined);
 
 /**
- * The error when the service refuses the token in question: a `TokenError`, because the token's bearer must sign in
- * again. The client's own credential is not at fault.
+ * Converts the error if the service refuses the token in question: to a `TokenError`, because the token's bearer must
+ * sign in again and the client's own credential is not at fault.
  */
 function ofToken(error: unknown, token: string): unknown {
   if (!(error instanceof ApiError) || error.code !== 'UNAUTHENTICATED') return error;

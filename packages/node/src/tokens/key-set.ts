@@ -8,15 +8,15 @@ import { ConnectionError, DoorwardError } from '../contracts/errors.ts';
 const UNKNOWN_KID_MS = 30_000;
 const GRACE_MS = 3_600_000;
 /**
- * The pause after a failed read. Until it ends, keys past their `max-age` are used without renewing them, and unknown
- * keys are not looked up.
+ * The pause after a failed read. Until it ends, keys past their `max-age` are used without a new read, and a token with
+ * an unknown key gets the error of the failed read.
  */
 const FAILURE_PAUSE_MS = 5000;
-/** How long keys are still used after their `max-age` without waiting for the next read. */
+/** How long after their `max-age` keys are still used without waiting for the next read. */
 const SHORTLY_MS = 60_000;
 /**
- * How long a token waits for the next read if the keys are even older. Such keys may have been revoked, but the service
- * may hang.
+ * How long a token waits for the next read if its key is even older. The key may have been revoked, so the token waits;
+ * the service may hang, so it does not wait longer.
  */
 const PATIENCE_MS = 1000;
 

@@ -10,8 +10,8 @@ export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly
 const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
 
 /**
- * Returns the event of a webhook request, if the service signed it with one of the secrets at most five minutes ago
- * (events §5).
+ * Returns the event of a webhook request, if the service signed it with one of the secrets and its timestamp is within
+ * five minutes of now (events §5).
  *
  * @example const event = verifyWebhook(await request.text(), request.headers, process.env.WEBHOOK_SECRET);
  * @throws WebhookError if the request is not from the service, or its body was already parsed

@@ -35,7 +35,7 @@ const MAX_BYTES = 65_536;
 
 /**
  * Creates a handler that verifies the requests of a webhook subscription and calls the function for the event's type.
- * If that function throws, the handler answers 500, so that the service sends the event again.
+ * If that function throws, the handler responds with 500, so that the service sends the event again.
  *
  * @throws ConfigError if a secret does not have the form `whsec_…`
  * @example
@@ -83,7 +83,7 @@ function report(onError: WebhookHandlerOptions['onError'], error: unknown): void
   try {
     onError?.(error);
   } catch {
-    // A broken log must not change the answer.
+    // A broken log must not change the response.
   }
 }
 

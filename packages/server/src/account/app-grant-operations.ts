@@ -19,7 +19,7 @@ import { sessions } from '../schema/sign-in/session.ts';
 
 /* Operations on the user's consents to apps (openid §6). */
 
-/** The condition that neither the app of a grant nor its project is deleted. */
+/** SQL condition: neither the app of the grant nor the app's project is deleted. */
 const isOfLiveApp = (db: Executor) =>
   exists(
     db

@@ -14,10 +14,10 @@ import { storyTransports } from '../../test/support/cases/breadth.ts';
 import { unique, type Answer, type Person, type Via } from '../../test/support/app/client.ts';
 
 const DAY_MS = 86_400_000;
-// Transactions of the embedded database come one after the other: there is less to meet there.
+// The embedded database runs transactions one after the other, so there are fewer interleavings to test.
 const ROUNDS = inject('postgresUrl') ? 4 : 2;
 
-/** Some turns of the event loop, so that each round interleaves otherwise. */
+/** Waits for a random number of event-loop turns, so that each round interleaves differently. */
 async function turns(): Promise<void> {
   for (let left = Math.random() * 40; left > 0; left--) await turn();
 }
@@ -137,7 +137,7 @@ describe.each(storyTransports(import.meta))('over %s', (via) => {
       values (${id}::uuid, ${bob.userId}::uuid, ${roleIdOf('Organization Admin')}::uuid,
         '00000000-0000-0000-0000-000000000000')`);
     await app.must('createUser', { scope: project.scope, userId: bob.userId, roleIds: [] }, as(ada));
-    // As a user whom an app admitted to a project, without any other membership.
+    // Like a user whom an app admitted to a project, without any other membership.
     const elsewhere = await app.must('createProject', { scope: ada.account, name: 'Elsewhere' }, as(ada));
     await app.database.pool.execute(
       sql`insert into project_users (tenant_id, user_id) values (${elsewhere.id}::uuid, ${bob.userId}::uuid)`,
@@ -182,7 +182,7 @@ describe.each(storyTransports(import.meta))('over %s', (via) => {
     const roleId = ORGANIZATION_OWNER;
     await app.must('updateOrganizationMember', { scope, userId: bob.userId, roleId }, as(ada));
     await app.must('deleteMe', {}, as(ada, via));
-    // It lives on without the account that it came from, and goes with its last member.
+    // The organization outlives the account that created it, and is deleted with its last member.
     expect((await app.must('organizationMembers', { scope }, as(bob, via))).totalCount).toBe(1);
     await app.must('deleteMe', {}, as(bob, via));
     expect(await rows(sql`select 1 from nodes where id = ${id}::uuid and deleted_at is null`)).toEqual([]);
@@ -233,7 +233,7 @@ describe.each(storyTransports(import.meta))('over %s', (via) => {
     const answer = await app.must('deleteMe', { hardDelete: true }, as(ada, via));
     expect(answer.purgeAt).toBe(answer.deletedAt);
     expect(await tracesOf(['Ada Erased', ada.email])).toEqual([]);
-    // Her id stays where something lives on that names her, and in the past.
+    // Her id stays in live rows that refer to her, and in the history.
     expect(await tracesOf([ada.userId])).toEqual(['api_keys', 'audit_log', 'events', 'users']);
     expect(await tracesOf([id, project.id, dead.id, ada.account.id])).toEqual(['audit_log', 'nodes']);
     expect(await rows(sql`select name, email, locale from users where id = ${ada.userId}::uuid`)).toEqual([
@@ -252,7 +252,7 @@ describe.each(storyTransports(import.meta))('over %s', (via) => {
   });
 });
 
-/** Tables with a row that says one of these texts. */
+/** Returns the tables with a row that contains one of these texts. */
 async function tracesOf(texts: readonly string[]): Promise<string[]> {
   const tables = await rows<{ name: string }>(
     sql`select table_name as name from information_schema.tables where table_schema = 'public' order by 1`,

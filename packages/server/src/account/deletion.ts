@@ -21,9 +21,10 @@ export const DeletedMe = z
 const DAY_MS = 86_400_000;
 
 /**
- * Deletes the calling user. With `hardDelete` a purge starts after the commit; if the process dies before, a later
- * purge does the work, since the rows are marked as due.
- * @throws UNAUTHENTICATED if another request deleted the user, LAST_OWNER
+ * Deletes the calling user. With `hardDelete` a purge starts after the commit. If the process dies before it, a later
+ * purge does the work, because the rows are marked as due.
+ * @throws UNAUTHENTICATED if another request deleted the user; LAST_OWNER of an organization, or as the last
+ * Installation Operator
  */
 export async function deleteSelf(ctx: OwnRun, hardDelete: boolean): Promise<z.output<typeof DeletedMe>> {
   const { tx, services } = ctx;

@@ -179,7 +179,7 @@ it('has no secret, and nothing about other users except what this user did', asy
   for (const text of [bob.email, 'Bob Other', 'Third Person', 'Third Renamed', "Bob's key"]) {
     expect(said).not.toContain(text);
   }
-  // She entered the third user's id herself; of Bob there is only that Bob admitted her.
+  // The id of the third user is only in her audit entries, because she entered it. Bob's id is nowhere.
   expect(JSON.stringify(rest)).not.toContain(bob.userId);
   expect(JSON.stringify(rest)).not.toContain(managed.id);
   expect(JSON.stringify(auditEntries)).not.toContain(bob.userId);
@@ -187,7 +187,7 @@ it('has no secret, and nothing about other users except what this user did', asy
   expect(update).toMatchObject({ target: { type: 'User', id: managed.id }, changes: null });
   const his = auditEntries.filter(({ actor }) => actor.userId !== ada.userId);
   expect(his).toEqual([]);
-  // What she changed of herself is hers.
+  // Her changes to herself are exported.
   await app.must('updateMe', { name: 'Ada Anew' }, as(ada));
   const again = await exported(ada);
   expect(again.auditEntries.find(({ operation }) => operation === 'updateMe')?.changes).toEqual({

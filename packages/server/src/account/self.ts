@@ -103,8 +103,8 @@ export async function readSelf(tx: Executor, userId: string, operatorRules: Oper
 type Self = NonNullable<Awaited<ReturnType<typeof readSelf>>>;
 
 /**
- * What a session shows about its user. An administrator of an organization's identity provider can sign in as any of
- * its members, so a session that is bound to the organization shows nothing outside of it.
+ * Returns what the session may show about its user. An administrator of an organization's identity provider can sign in
+ * as any of its members, so a session that is bound to the organization shows nothing outside of it.
  */
 export function visibleToSession(
   caller: Principal,

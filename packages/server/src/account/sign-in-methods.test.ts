@@ -59,7 +59,7 @@ describe.each(storyTransports(import.meta))('sign-in methods over %s', (via) => 
     const again = await app.call('addMyAuthenticationMethod', email(own), options);
     expect([again.code, again.details[0]?.path]).toEqual(['CONFLICT', 'providerId']);
     for (let count = 1; count < 4; count++) await app.must('addMyAuthenticationMethod', email(), options);
-    // Two at once for the last place.
+    // Two concurrent calls compete for the last free method.
     const both = await Promise.all([1, 2].map(() => app.call('addMyAuthenticationMethod', email(), options)));
     expect(both.map(({ code }) => code ?? 'ok').sort()).toEqual(['CONFLICT', 'ok']);
     expect((await app.must('myAuthenticationMethods', {}, options)).totalCount).toBe(5);
@@ -110,7 +110,7 @@ describe.each(storyTransports(import.meta))('sign-in methods over %s', (via) => 
     expect(reported.map(({ body }) => body)).toMatchObject([
       { changes: { email: { from: alice.email, to: third.providerId } } },
     ]);
-    // A link that is out already proves nothing any more.
+    // A link that was mailed before the removal proves nothing.
     const link = await app.mailedToken(second.providerId);
     await app.must('removeMyAuthenticationMethod', { id: second.id }, options);
     expect((await app.call('verifyEmail', { token: link })).code).toBe('INVALID_TOKEN');

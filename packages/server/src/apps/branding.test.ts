@@ -9,7 +9,7 @@ import { logos } from '../schema/tenants/logo.ts';
 import type { Mail } from '../kernel/ports.ts';
 import { projectApps } from '../schema/apps/project-app.ts';
 
-/** What an app adds to its pages and mails, and what its makers cannot make of that. */
+/** An app's texts, sender name and logo on pages and in mails, and the misuse that the service refuses. */
 
 const gif = 'R0lGODlhAQABAIAAAAAAAP///ywAAAAAAQABAAACAkQBADs=';
 const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>').toString('base64');
@@ -30,7 +30,7 @@ const change = (fields: object, via?: 'rest' | 'graphql') =>
     { ...as(), ...(via && { via }) },
   );
 
-/** The mail of a sign-in to the app. */
+/** Requests a sign-in mail of the app. Returns the mail, and the sign-in page. */
 async function mailed(to: AppInProject = shop, on: TestApp = app): Promise<Mail & { page: string }> {
   const address = `${unique()}@example.test`;
   const browser = signInBrowser(on, to);
@@ -68,7 +68,7 @@ describe('a text of an app', () => {
       expect(mail.text).toContain('do not share the code with anyone');
       expect(mail.text).toMatch(/-- \nBoards\.\u200Bexample\n$/);
       expect(mail.html).toContain('Hello &lt;b&gt;!');
-      // Black on yellow, and an edge that can be seen.
+      // Black text on yellow, with a visible border.
       expect(mail.html).toContain(
         'border:1px solid #1c2733;border-radius:6px;background:#ffd400;color:#000000',
       );

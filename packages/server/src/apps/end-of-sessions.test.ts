@@ -51,7 +51,7 @@ async function alive(...ids: string[]): Promise<boolean[]> {
   return ids.map((id) => rows.some((row) => row.id === id && row.endedAt === null));
 }
 
-/** The events about the end of a session: tenant and actor. */
+/** Returns tenant and actor of each event about the end of a session. */
 async function endEventsOf(sessionId: string) {
   const rows = await app.database.pool.select().from(events).where(eq(events.type, 'session.revoked'));
   const revocations = rows.filter(({ body }) => (body as { data: { id: string } }).data.id === sessionId);
@@ -59,7 +59,7 @@ async function endEventsOf(sessionId: string) {
 }
 const bySystem = (person: Person) => [[person.account.id, { type: 'system', id: null, userId: null }]];
 
-/** The user's sessions in their own list. */
+/** Returns the app sessions in the user's own list. */
 const listed = async (person: Person, via: Via): Promise<string[]> => {
   const { items } = await app.must('myUserSessions', { kind: 'projectApp' }, { token: person.token, via });
   return items.map(({ id }) => id);
@@ -150,7 +150,7 @@ describe.each(storyTransports(import.meta))('over %s', (via) => {
 
 it.runIf(isWhole())('end ten thousand at once, with one event each', { tags: 'exhaustive' }, async () => {
   const many = 10_000;
-  // One user, account and session each.
+  // Each session has its own user and account.
   await app.owner.execute(sql`
     with made as (select gen_random_uuid() as user_id, gen_random_uuid() as account_id from generate_series(1, ${many}::int)),
       people as (insert into users (id, name, email_verified, locale, status, is_managed)

@@ -94,7 +94,7 @@ export const createProjectApp = mutation({
 });
 
 /**
- * Checks the address of back-channel logout like that of a webhook: it is as dangerous.
+ * Checks the address of back-channel logout like that of a webhook: the service sends requests to both.
  * @throws WEBHOOK_URL_NOT_ALLOWED
  */
 async function assertTargetAllowed(
@@ -112,8 +112,8 @@ const setterOf = ({ tx, services, scope, rights }: MembershipRun) => ({
 });
 
 /**
- * The error if consent is to be skipped for a client that registered itself. No person vouches for such a client, so
- * its users are always asked (openid §6).
+ * Creates the error for `firstParty` on a client that registered itself. No person vouches for such a client, so its
+ * users are always asked for consent (openid §6).
  */
 const registeredItself = () =>
   fail('INVALID_STATE', {

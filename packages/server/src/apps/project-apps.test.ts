@@ -71,7 +71,7 @@ describe.each(storyTransports(import.meta))('over %s', (via: Via) => {
   };
   const create = (input: object = {}, token?: string) =>
     done('createProjectApp', { name: 'App', redirectUris, ...input }, token);
-  /** Error code and first detail for a new app, and for the same change of an existing one. */
+  /** Returns error code and first detail for a new app, and for an update of an existing app with the same input. */
   const refusals = async (input: object, token?: string) => {
     const { id } = await create();
     const made = await raw('createProjectApp', { name: 'App', redirectUris, ...input }, token);
@@ -263,7 +263,7 @@ describe.each(storyTransports(import.meta))('over %s', (via: Via) => {
 
   it('refuses a scope that the caller does not hold', async () => {
     const developer = await developerOf(organization);
-    // A developer of a project holds all its own permissions, but not the audit log.
+    // A developer holds all permissions on the project's own resources, but not those on the audit log.
     const { id } = await create({ scopes: ['invoice:read', 'Role:Query'] }, developer.token);
     const wanted = twice('PRIVILEGE_ESCALATION', 'AuditLog:Query', 'permission');
     expect(await refusals({ scopes: ['invoice:read', 'AuditLog:Query'] }, developer.token)).toEqual(wanted);

@@ -23,7 +23,7 @@ export async function lockApp(
   return db.get(ProjectApp, id);
 }
 
-/** Replaces the secret, even if a policy document locks the app, because documents have no secrets. */
+/** Replaces the secret, even if a policy document locks the app, because documents contain no secrets. */
 export async function storeSecret(
   { tx, db }: { readonly tx: Executor; readonly db: ScopedDb },
   id: string,
@@ -47,7 +47,8 @@ interface SignUpColumns {
 const signUpOf = ({ allowSignUp, signUpRoleId: role }: SignUpColumns): SignUp => ({ allowSignUp, role });
 
 /**
- * Returns the column with the tenant of the sign-up role, if it changes.
+ * Checks that the caller may delegate the sign-up role, if the change does that. Returns the column with the tenant of
+ * the role if the role changes, otherwise {}.
  * @throws VALIDATION_ERROR, NOT_FOUND, PRIVILEGE_ESCALATION
  */
 export async function signUpRoleToSet(

@@ -10,7 +10,7 @@ const production = {
   MAIL_PROVIDER: 'file',
 };
 
-/** Problems of an environment; empty when it loads. */
+/** Returns the problems of an environment; empty if it loads. */
 function problemsOf(env: Record<string, string | undefined>): readonly string[] {
   try {
     loadConfig(env);
@@ -155,7 +155,7 @@ describe('the object', () => {
 });
 
 describe('bad values', () => {
-  // name, lowest, highest; one below and one above are refused with the name.
+  // Name, minimum, maximum. One less and one more are refused with a message that starts with the name.
   it.each([
     ['PORT', 0, 65_535],
     ['DATABASE_POOL_MAX', 1, 200],

@@ -1,7 +1,7 @@
 /**
  * The configuration as one typed, deeply frozen object. `variables.ts` declares each variable; this module reads them,
  * checks conflicts between them and groups them. Names of times and sizes end with their unit. `main.ts` passes
- * `process.env`, so that tests can configure the service in the same way as operators do.
+ * `process.env`; tests pass their own environment, and so configure the service as operators do.
  *
  * @example const config = loadConfig({ NODE_ENV: 'test', PORT: '0' });
  */
@@ -27,7 +27,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** All variables, for the documentation. `initial` is the default as text; '' if it depends on other variables. */
+/** All variables, for the documentation. `initial` is the default as text; '' if there is no fixed default. */
 export const variables: readonly {
   readonly name: VariableName;
   readonly initial: string;
@@ -164,10 +164,10 @@ function toConfig(v: Values) {
     passkeys: {
       /** The domain to which passkeys belong (the RP ID of WebAuthn). */
       rpId,
-      /** Those allowed origins whose pages may use the passkeys. */
+      /** The allowed origins whose pages may use the passkeys. */
       origins: origins.filter((origin) => isWithin(new URL(origin).hostname, rpId)),
     },
-    /** Who runs the installation, and from where (docs/operating/operators.md). */
+    /** The operators of the installation, and the networks from which they may act (docs/operating/operators.md). */
     operators: {
       addresses: v.OPERATORS ?? [],
       allowedCidrs: v.OPERATORS_ALLOWED_CIDRS ?? [],
@@ -178,7 +178,7 @@ function toConfig(v: Values) {
     projectGrants: { maxPerProject: v.PROJECT_GRANTS_MAX },
     /** OpenID Connect providers through which users sign in. */
     identityProviders: v.IDENTITY_PROVIDERS ?? v.IDENTITY_PROVIDERS_FILE ?? [],
-    /** Empty for the name servers of the system. */
+    /** If empty, the name servers of the system are used. */
     dns: { resolvers: v.DNS_RESOLVERS ?? [] },
     federation: { allowedPrivateCidrs: v.FEDERATION_ALLOWED_PRIVATE_CIDRS ?? [] },
     connections: { allowedPrivateCidrs: v.CONNECTIONS_ALLOWED_PRIVATE_CIDRS ?? [] },

@@ -23,7 +23,7 @@ export function conflicts(env: Environment, values: Values): string[] {
   if (values.MAIL_PROVIDER === 'smtp' && !has('SMTP_URL')) {
     problems.push('SMTP_URL is required with MAIL_PROVIDER=smtp: set it to smtp(s)://user:pass@host:port.');
   }
-  // If DATABASE_URL is misspelled, an empty embedded database would start. If it is set to nothing, that is intended.
+  // If DATABASE_URL is misspelled, an empty embedded database would start. An empty DATABASE_URL asks for that one.
   if (env['DATABASE_URL'] === undefined) {
     const misspelled = Object.keys(env).find((name) => nearest(name, ['DATABASE_URL'], 1) !== undefined);
     if (misspelled !== undefined)
@@ -34,7 +34,7 @@ export function conflicts(env: Environment, values: Values): string[] {
   if (values.WORKERS > 1 && !has('DATABASE_URL')) {
     problems.push('WORKERS above 1 needs DATABASE_URL: the embedded database belongs to one process.');
   }
-  // An invalid APP_URL is reported as a problem of its own.
+  // An invalid APP_URL has already been reported.
   if (values.WEBAUTHN_RP_ID !== undefined && (values.APP_URL !== undefined || !has('APP_URL'))) {
     problems.push(...rpIdConflict(values.WEBAUTHN_RP_ID, hostOf(values.APP_URL)));
   }

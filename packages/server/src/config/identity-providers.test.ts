@@ -13,7 +13,7 @@ const google = {
   clientSecret: 'a secret',
 };
 
-/** Problems of an environment; empty when it loads. */
+/** Returns the problems of an environment; empty if it loads. */
 function problemsOf(env: Record<string, string>): readonly string[] {
   try {
     loadConfig(env);

@@ -5,7 +5,7 @@ import { InvalidValue, type Parse } from './values.ts';
 
 /* OpenID Connect providers of the installation (docs/operating/identity-providers.md), as a JSON array. */
 
-/** Words that already have a meaning in `enabledProviders`, in `provider` or in URLs. */
+/** Keys that already have a meaning in `enabledProviders`, in `provider` or in URLs. */
 const reserved = ['email', 'password', 'passkey', 'github', 'oidc', 'connect'];
 
 const words = z.string().min(1).max(255);
@@ -76,7 +76,7 @@ export const identityProviders: Parse<readonly IdentityProviderConfig[]> = (give
   return providers;
 };
 
-/** Parses the list of providers in a file. */
+/** Parses the list of providers in the file with this path. @throws InvalidValue */
 export const identityProvidersFile: Parse<readonly IdentityProviderConfig[]> = (path) =>
   identityProviders(contentOf(path));
 

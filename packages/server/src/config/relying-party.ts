@@ -11,8 +11,8 @@ export const isWithin = (host: string, domain: string): boolean =>
 
 /**
  * Returns why passkeys must not belong to this domain; empty if they may. Browsers refuse a domain that does not
- * contain the host of APP_URL. And every owner of a domain below a public suffix (`com`, `github.io`) could use the
- * passkeys of the others.
+ * contain the host of APP_URL. A public suffix (`com`, `github.io`) is refused, because the owners of all domains below
+ * it could use the passkeys.
  */
 export function rpIdConflict(rpId: string, appHost: string): string[] {
   const isBelow = rpId === appHost || (isWithin(appHost, rpId) && isIP(appHost) === 0);

@@ -66,7 +66,7 @@ export const oneOf =
     return value;
   };
 
-/** Accepts comma-separated parts and parses each. Empty parts are ignored. */
+/** Accepts comma-separated items and parses each. Ignores empty items. */
 export const listOf =
   <T>(parse: Parse<T>): Parse<readonly T[]> =>
   (given) =>

@@ -1,7 +1,6 @@
 /**
  * Declares every environment variable with its default, parser and meaning. `config.ts` reads them, and a test compares
- * `.env.example` with them. A default that depends on `NODE_ENV`, `PORT` or `DATA_DIR` is only described here;
- * `config.ts` computes it.
+ * `.env.example` with them. A default that depends on other variables is only described here; `config.ts` computes it.
  */
 import {
   address,

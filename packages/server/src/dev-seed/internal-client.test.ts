@@ -19,7 +19,7 @@ const busy = (retryAfterSeconds?: number): DemoAnswer => ({
   retryAfterSeconds,
 });
 
-/** Notes how long it was to wait, and waits for nothing. */
+/** Records the requested waits, and does not wait. */
 function noted() {
   const waits: number[] = [];
   return { waits, wait: async (ms: number) => void waits.push(ms) };
@@ -31,7 +31,7 @@ describe('a request that a busy service refuses', () => {
     const ask = retryWhenBusy(async () => busy(25), wait);
     expect(await ask({ method: 'GET', path: '/me' })).toEqual(busy(25));
     expect(waits).toEqual([25_000, 25_000]);
-    // Of the minute only ten seconds are left for the next one.
+    // Only ten seconds of the minute are left, so the next request is not repeated.
     expect(await ask({ method: 'GET', path: '/me' })).toEqual(busy(25));
     expect(waits).toHaveLength(2);
   });

@@ -14,7 +14,7 @@ export interface DemoAnswer {
   readonly status: number;
   readonly data: Record<string, unknown>;
   readonly code: string | undefined;
-  /** Set on a 503, for a request that had no effect and may be repeated after this time. */
+  /** The header `Retry-After`. With a 503, the request had no effect and may be repeated after this time. */
   readonly retryAfterSeconds?: number | undefined;
 }
 

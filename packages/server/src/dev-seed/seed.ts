@@ -19,7 +19,7 @@ interface DevSeedOptions extends Registration {
 const ORGANIZATION = 'Lantern Books';
 const PROJECT = 'Bookshop';
 const KEY = 'Demo key';
-/** The user for whom the console's page "Why?" answers yes, and the user for whom it answers no. */
+/** A user whom the console's page "Why?" shows as allowed, and one whom it shows as refused. */
 const READER = 'Ann Reader';
 const GUEST = 'Ben Guest';
 
@@ -35,8 +35,8 @@ interface DemoIds {
 interface Demo {
   readonly ids: DemoIds;
   /**
-   * Returns what to print once the service listens at `base`. The text contains the secret of the key, so it must not
-   * be logged.
+   * Returns the text to print once the service listens at `base`. It contains the secret of the key, so it must not be
+   * logged.
    */
   readonly notice: (base: string) => string;
 }

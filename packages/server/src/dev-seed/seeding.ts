@@ -6,7 +6,7 @@ import { createInternalClient, retryWhenBusy } from './internal-client.ts';
 import { createDemoMailbox } from './mailbox.ts';
 import { seedDemo } from './seed.ts';
 
-/** The parts of the app that the seed uses. */
+/** The members of the app that the seed uses. */
 interface SeededApp {
   readonly server: FastifyInstance;
   readonly issueFirstUserToken: (issuer: string) => Promise<string | null>;
@@ -20,12 +20,12 @@ interface Log {
 
 /** The log and the mailer of a process with DEV_SEED, and its work before it listens. */
 interface Seeding<L> {
-  /** Leaves out the requests of the seed, because they come from no client. */
+  /** Without the requests of the seed, because they don't come from a client. */
   readonly log: L;
   readonly mailer: Mailer;
   /**
-   * Resolves to the function that makes the text to print once the service is ready; undefined if the seed failed,
-   * which is logged.
+   * Seeds the database. Resolves to the function that returns the text to print once the service is ready. If the seed
+   * fails, logs that and resolves to undefined.
    */
   readonly run: (
     app: SeededApp,

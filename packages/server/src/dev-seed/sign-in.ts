@@ -7,7 +7,7 @@ export interface DemoSession {
   readonly account: string;
 }
 
-/** What is needed to create the demo user and to verify their address. */
+/** The callbacks by which the demo user is created and their address verified. */
 export interface Registration {
   /**
    * Returns the token that makes the demo user the first user of the installation and its operator; null if there is

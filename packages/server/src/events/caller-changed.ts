@@ -12,8 +12,9 @@ export class CallerChanged extends Error {
 }
 
 /**
- * Call it before the commit, after the last lock has been obtained. @throws CallerChanged if the check of the caller is
- * outdated
+ * Call it before the commit, once the transaction holds its last lock.
+ *
+ * @throws CallerChanged if the check of the caller is outdated
  */
 export function assertSameCaller({ caller }: Pick<MutationOrigin, 'caller'>): void {
   if (caller?.isDue()) throw new CallerChanged();

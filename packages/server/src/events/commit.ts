@@ -28,8 +28,8 @@ export type Commit = <T>(
 ) => Promise<T>;
 
 /**
- * Maximum attempts of a mutation whose caller changed while it waited for a lock. On a busy machine every attempt of a
- * caller with many changes may meet one; only those who meet one each time get 503.
+ * Maximum attempts of a mutation whose caller changes while it waits for a lock. On a busy machine a caller whose
+ * rights change often may run into a change at every attempt; after the last one the call gets 503.
  */
 const ATTEMPTS = 20;
 
@@ -42,7 +42,7 @@ export function createCommit(options: {
 }): Commit {
   const { record, changes, revisions, queues, log } = options;
 
-  /** Records all mutations of a group commit together; the number of statements depends only on the number of entries. */
+  /** Records all mutations of a group commit together. The number of statements depends only on that of the entries. */
   async function recordAll(tx: Executor, mutations: readonly MutationRecord[]): Promise<undefined[]> {
     const changed = mutations.filter(({ notes }) => !notes.unchanged);
     const columns = await changes.announcement(
@@ -79,7 +79,7 @@ export function createCommit(options: {
       }
     };
     const committing = scope ? queues.run(scope.nodeId, () => attempt()) : attempt();
-    // A commit whose answer was lost may have happened, so invalidate in any case.
+    // A commit whose response was lost may have succeeded, so invalidate in any case.
     const out = await committing.finally(() => changes.apply(notes.topics));
     for (const callback of notes.afterCommit) {
       try {

@@ -49,15 +49,16 @@ export interface MutationRecord {
 }
 
 /**
- * Records mutations in their own transaction: for each one audit entry, its events and the next policy version of the
- * tenant. The row of the node is locked last and until commit, so the sequences are gapless and in commit order.
+ * Records mutations in the transaction of their changes: for each mutation an audit entry, its events and the next
+ * policy version of the tenant. The row of the node is locked last and stays locked until the commit, so the sequences
+ * are gapless and in commit order.
  *
  * The same lock orders a mutation and the deletion of its node (`deleteNode`, which marks nodes before it looks for
  * their rows): either the deletion comes second and finds the rows, or the mutation comes second and fails here.
  *
  * The relay is notified of due events after the commit, and also polls. Consumers are looked up under the lock, so that
- * an earlier subscription gets the event. Mutations of a group commit are recorded together, by two statements per
- * thousand recordings.
+ * a subscription that was committed earlier gets the event. Mutations of a group commit are recorded together, by two
+ * statements per thousand recordings.
  *
  * @throws FORBIDDEN when the node was deleted concurrently, the same error as for an unknown scope
  */
@@ -117,7 +118,7 @@ export function createRecorder(ids: Ids, relay: Pick<Relay, 'due' | 'flush'>, sh
     if (first) await writeChunk(tx, first, announcement);
     else if (announcement) await deferToCommit(tx, announce(tx, announcement));
     for (const chunk of others) {
-      // A chunk takes a tenth of a second of this thread.
+      // A chunk occupies this thread for a tenth of a second, so let other requests run first.
       await nextTick();
       await writeChunk(tx, chunk);
     }
@@ -129,7 +130,10 @@ async function announce(tx: Executor, { columns, onTransaction }: Announcement):
   onTransaction(Number(row?.transaction));
 }
 
-/** The recordings of one node, in order. A mutation has one audit entry, for its first recording, unless others ask for one. */
+/**
+ * The recordings of one node, in order. The first recording of a mutation gets an audit entry; the others only if they
+ * are `audited`.
+ */
 interface NodeBatch {
   readonly node: NodeRef;
   readonly items: {
@@ -180,7 +184,7 @@ function groupByNode(mutations: readonly MutationRecord[]): NodeBatch[] {
 /** Bounds the size of a statement. Many recordings are possible: the deletion of an app may end many sessions. */
 const CHUNK_ITEMS = 1000;
 
-/** A node with very many recordings, in parts. A part continues the chain of the one before. */
+/** Splits a node with very many recordings into parts. Each part continues the chain of the one before. */
 function* parts(batch: NodeBatch): Generator<NodeBatch> {
   const { items, ...node } = batch;
   if (items.length <= CHUNK_ITEMS) {
@@ -210,7 +214,7 @@ function chunks(batches: readonly NodeBatch[]): NodeBatch[][] {
   return result;
 }
 
-/** A denial changes nothing, and a deletion is recorded after it. */
+/** A denial changes nothing, and a deletion is recorded after its node was marked; neither needs a live node. */
 const needsLiveNode = ({ node, outcome = 'success' }: Recording): boolean =>
   outcome === 'success' && !node?.evenDeleted;
 

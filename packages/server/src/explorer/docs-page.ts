@@ -1,9 +1,9 @@
 /**
  * The interactive REST documentation at `/api-docs`, and the OpenAPI document that it reads.
  *
- * The page is a small HTML document around the bundle of Swagger UI. The page of the package has a top bar that loads
- * any URL in `?url=`, so a link to this origin could show another API and send tokens to it. The page has no inline
- * scripts and loads nothing from other hosts, so its policy can be `'self'`.
+ * The page is a small HTML document around the bundle of Swagger UI. The package has a page too, but its top bar loads
+ * any URL in `?url=`, so a link to this origin could show another API and send tokens to it. The page here has no
+ * inline scripts and loads nothing from other hosts, so its policy can be `'self'`.
  */
 import fastifyStatic from '@fastify/static';
 import { readFileSync } from 'node:fs';
@@ -27,8 +27,8 @@ export function packageFiles(name: string): { folder: string; version: string } 
 const assetPolicy = "default-src 'none'; script-src 'self'; frame-ancestors 'none'";
 
 /**
- * Serves those files of a folder that `allowed` accepts. Their URLs contain the version in `prefix`, so browsers cache
- * them as immutable.
+ * Serves those files of a folder that `allowed` accepts. Browsers cache them as immutable, so each URL must contain a
+ * version (in `prefix`) or a hash of the content (in the file name).
  */
 export function serveFiles(
   app: FastifyInstance,
@@ -136,7 +136,8 @@ noscript { display: block; padding: 2rem 1.25rem; color: var(--soft); }
 `;
 
 /**
- * Serves `/api-docs` if `enabled`, and always `/api-docs.json`. The page links to `/graphql` if `explorer` is set.
+ * Serves `/api-docs` if `enabled`, and always `/api-docs.json`. The page links to `/graphql`, unless `explorer` is
+ * false.
  */
 export function registerDocsPage(
   app: FastifyInstance,

@@ -9,8 +9,8 @@ import { serveFiles } from './docs-page.ts';
 const policy = filesPolicy("form-action 'none'");
 
 /**
- * The style sheet of the code colours has the same name in every build, so browsers must check for changes to it as for
- * pages.
+ * Whether browsers must check a file for changes: a page, or the style sheet of the code colours, which has the same
+ * name in every build.
  */
 const isPage = (path: string): boolean => /^\/(?:code\.css|(?:[\w-]+\/)*(?:[\w-]+(?:\.html)?)?)$/.test(path);
 const isAsset = (path: string): boolean => /^\/(?:chunks\/)?[\w@.-]+\.(?:js|css|svg|png)$/.test(path);

@@ -10,11 +10,11 @@ export interface RootField {
   readonly input: unknown;
 }
 
-/** The rate-limit points of one HTTP request: one call for each root field, in the class of its operation. */
+/** The rate-limit points of one HTTP request. Each root field counts like a call of its operation. */
 interface Charges {
   /** Counts a field. Returns whether this includes the points of the operation's own class. */
   add(field: RootField): boolean;
-  /** Spends all points at once. @throws RATE_LIMITED */
+  /** Spends the counted points. @throws RATE_LIMITED */
   take(): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export function createCharges(
       if (!op?.limit) return false;
       const charge = expectedCharge(op, input, call, services);
       if (charge) count(charge.cls, charge.key, charge.points);
-      // A check that was refused before its decision counts like any other call.
+      // A check that will be refused before its decision counts like any other call.
       else if (op.rate === 'check') count('general', caller, 1);
       return charge !== null;
     },

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../test/support/app/app.ts';
 
-/** What clients of GraphQL send beside a document, and what they read beside its data. */
+/** Members and headers that GraphQL clients send besides a document, and how the service responds to them. */
 let app: TestApp;
 beforeAll(async () => {
   app = await startApp();
@@ -36,7 +36,7 @@ async function get(parameters: Record<string, string>) {
 }
 
 describe('the audits of GraphQL over HTTP', () => {
-  /** Recommendations that we do not follow: a document that cannot run is 400 in every media type. */
+  /** Recommendations that we do not follow: a document that cannot run gets 400 in every media type. */
   const declined = new Set(['572B', 'FDE2', '7B9B', 'D586', '5E5B']);
 
   it('hold, but for those that are declined', async () => {

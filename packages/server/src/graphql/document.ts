@@ -34,13 +34,13 @@ interface Plan {
   readonly selections: number;
   /** Number of selected operations with which a caller can guess secrets. */
   readonly sensitive: number;
-  /** Reads the variables and computes the cost of a run. @throws InvalidDocument */
+  /** Reads the variables and computes the cost of a run. @throws InvalidDocument, VALIDATION_ERROR for a deep value */
   readonly bind: (variables: Readonly<Record<string, unknown>>) => Run;
 }
 
 export interface Run {
   readonly cost: number;
-  /** Root fields that are operations. Fields with the same response key are merged into one. */
+  /** Root fields except `__typename`. Fields with the same response key are merged into one. */
   readonly fields: readonly RootField[];
   readonly start: (context: unknown) => ExecutionResult | Promise<ExecutionResult>;
 }
@@ -207,8 +207,8 @@ function fixOf({ message, nodes }: GraphQLError, schema: GraphQLSchema): string 
 }
 
 /**
- * Returns the values of the enum that a message names. The patterns match the end of the message, because the rest may
- * quote any input.
+ * Returns the values of the enum that a message names; undefined if it names none. The message may quote any input, so
+ * the name counts only if the schema has an enum of this name.
  */
 function enumValuesIn(message: string, schema: GraphQLSchema): string[] | undefined {
   const [, name] =

@@ -49,7 +49,7 @@ type Execute = (
   inputs: Readonly<Record<string, unknown>>,
 ) => ExecutionResult | Promise<ExecutionResult>;
 
-/** Returns a function that interprets the document on the first run and compiles it on the second. */
+/** Returns a function that interprets the document on its first run, and compiles it on the second if it may. */
 export function createExecutor(
   schema: GraphQLSchema,
   operation: OperationDefinitionNode,
@@ -82,7 +82,7 @@ export function createExecutor(
   const inputDefinitions = [...inputs.values()].map(({ name }): VariableDefinitionNode => ({
     kind: Kind.VARIABLE_DEFINITION,
     variable: variable(name),
-    // The value is already validated; the type JSON avoids that it is validated again.
+    // The value is already validated. The type `JSON` avoids a second validation.
     type: { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: Json.name } },
   }));
   const document = documentWith([...(operation.variableDefinitions ?? []), ...inputDefinitions]);

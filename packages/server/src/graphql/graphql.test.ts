@@ -1,4 +1,4 @@
-/* oxlint-disable typescript/no-unsafe-member-access, typescript/no-unsafe-assignment -- answers are looked at as they come */
+/* oxlint-disable typescript/no-unsafe-member-access, typescript/no-unsafe-assignment -- response bodies are untyped */
 import fastify, { type FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -107,7 +107,7 @@ const related: Related = async ({ scope: { id } }, entity, relation, keys) => {
   );
 };
 
-/** What is asked for with the rows comes with them. */
+/** Adds the relations that the input requests to the rows, as an operation does. */
 async function withRequestedRelations(
   answer: unknown,
   { relations }: Record<string, unknown>,
@@ -178,7 +178,7 @@ async function start(changes: Partial<GraphqlOptions> = {}) {
 interface Reply {
   status: number;
   headers: Record<string, unknown>;
-  // oxlint-disable-next-line typescript/no-explicit-any -- an answer of any form
+  // oxlint-disable-next-line typescript/no-explicit-any -- a response body of any form
   body: any;
 }
 
@@ -201,7 +201,7 @@ async function get(parameters: Record<string, string>, headers: Record<string, s
   return { status: response.statusCode, headers: response.headers, body: response.json() };
 }
 
-/** Once interpreted, once while compiling, once compiled: all must answer alike. */
+/** Sends the document three times: interpreted, compiled during the run, and compiled before it. All must agree. */
 async function thrice(payload: object): Promise<Reply> {
   const [first, second, third] = [await post(payload), await post(payload), await post(payload)];
   expect(second.body).toEqual(first.body);
@@ -410,7 +410,7 @@ test('unexpected errors are logged once and told as INTERNAL_ERROR', async () =>
   expect([reply.status, codeOf(reply), reply.body.data]).toEqual([200, 'INTERNAL_ERROR', null]);
   expect(JSON.stringify(reply.body)).not.toContain('boom');
   expect(logged).toEqual([boom, boom, boom]);
-  // A value that the schema does not allow is a fault of ours as well.
+  // A value that the schema does not allow is a fault of the service as well.
   answers['ask'] = () => ({ ok: null, at, list: [] });
   expect(codeOf(await thrice({ query: '{ x: ask { ok } }' }))).toBe('INTERNAL_ERROR');
 });
@@ -507,7 +507,7 @@ test('what just fits runs', async () => {
   const limit = {
     query: `query ($n: Int) { roles(input: {${scope()}, limit: $n}) { items { groups { permissions { groups { id } } } } } }`,
   };
-  // 2 + n × (1 + 5 × (1 + 5 × 1)) = 2 + 31 n, and 4000 is read as it stands.
+  // The cost 2 + n × (1 + 5 × (1 + 5 × 1)) = 2 + 31 n must be at most 10,000. A limit below 1 counts as 1.
   expect((await post({ ...limit, variables: { n: 322 } })).status).toBe(200);
   expect(codeOf(await post({ ...limit, variables: { n: 323 } }))).toBe('QUERY_TOO_COMPLEX');
   expect((await post({ ...limit, variables: { n: -4000 } })).status).toBe(200);

@@ -23,8 +23,8 @@ import { jsonBytes } from '../http/body/json-size.ts';
 import { selectRelations } from './selected-relations.ts';
 
 /*
- * Declarations → `/graphql`. All documents of a request are validated before one runs. A request, batch or not, has one
- * call, one limit of cost and one of sensitive fields. The documents of a batch run one after the other.
+ * Serves the operations at `/graphql`. All documents of a request are validated before one runs. The limits of cost and
+ * of sensitive fields apply to the whole request, batch or not. The documents of a batch run one after the other.
  */
 
 export interface GraphqlOptions {
@@ -34,7 +34,7 @@ export interface GraphqlOptions {
   readonly invoke: Invoke;
   readonly limit: Stages['limit'];
   readonly services: Stages['services'];
-  /** The authenticated call of a request. Its effects collect cookies and headers. */
+  /** Returns the call of a request, with the result of its authentication. Its effects collect cookies and headers. */
   readonly callOf: (request: FastifyRequest) => Call;
   readonly applyEffects: (call: Call, reply: FastifyReply) => void;
   /** Reads related rows. Resolvers return only the public members of a row. */
@@ -53,15 +53,15 @@ export interface GraphqlOptions {
   readonly log: (error: unknown, request: FastifyRequest) => void;
 }
 
-/** Whether a caller can guess a secret with the operation. A request may select one such field, even in a batch. */
+/** Whether a caller can guess a secret with the operation. A whole request may select only one such field. */
 const guessesSecret = ({ kind, access, limit }: NamedOperation): boolean =>
   kind === 'mutation' && (access === 'public' || limit?.class === 'auth');
 
 interface Context {
   readonly call: Call;
-  /** Results of dry runs by response key. */
+  /** Results of dry runs, by response key. */
   readonly dryRun: Record<string, unknown>;
-  /** Response keys of the fields that are counted in the class of their operation. */
+  /** Response keys of the fields whose points in the class of their operation are already spent. */
   readonly charged: ReadonlySet<string>;
 }
 
@@ -212,7 +212,7 @@ export function registerGraphql(app: FastifyInstance, options: GraphqlOptions): 
     return { executed: true, data, dryRun, faults };
   }
 
-  /** `revision` is that of the last commit, and so covers the whole batch. */
+  /** `revision` is that of the last commit of the request, so it covers the whole batch. */
   function bodyOf({ data, dryRun = {}, faults }: Outcome, request: FastifyRequest, revision: unknown) {
     const members = {
       ...(Object.keys(dryRun).length > 0 && { dryRun }),

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../test/support/app/app.ts';
 import { leastToll } from '../../test/support/app/event-loop.ts';
 
-/** Short documents that request much, from a caller without a token. */
+/** Short documents that would take much work, from a caller without a token. */
 
 let app: TestApp;
 beforeAll(async () => {
@@ -23,7 +23,7 @@ async function post(payload: unknown): Promise<{ code: string | undefined; limit
   return { code: error?.extensions.code, limit: error?.message ?? '' };
 }
 
-/** Each fragment spreads the next two, so that each step makes it 1.6 times as much. */
+/** Each fragment spreads the next two, so each link multiplies the selections by about 1.6. */
 function chain(length: number, type: string, last: string): string {
   const links = Array.from({ length }, (_, i) => `fragment F${i} on ${type} { ...F${i + 1} ...F${i + 2} }`);
   return [
@@ -57,7 +57,7 @@ describe('fragments that multiply', () => {
   });
 
   it('may make 5,000 selections in one request, batch included', async () => {
-    // Of 500 selections: the root field, ten spreads with 48 fields each, and nine fields.
+    // 500 selections: the root field, ten spreads with 48 fields each, and nine fields.
     const query = `{ ${group} { ${'...F '.repeat(10)}${'id '.repeat(9)} } } fragment F on Group { ${'name '.repeat(48)} }`;
     expect((await post(Array.from({ length: 10 }, () => ({ query })))).code).toBe('UNAUTHENTICATED');
     const item = query.replace('id ', 'id id ');

@@ -16,8 +16,8 @@ import {
 import { fail } from '../errors.ts';
 
 /*
- * Limits of a document (graphql §1), computed from its selections before validation, so types may be unknown. The
- * time is linear in the length of the document, whatever its fragments do.
+ * Limits of a document (graphql §1). They are checked before validation, so a type may be unknown. The time is linear
+ * in the length of the document, however often fragments are spread.
  */
 
 const MAX_ROOT_FIELDS = 15;
@@ -55,14 +55,18 @@ interface MeasuredDocument {
   readonly limits: { readonly depth: number; readonly aliases: number };
 }
 
-/** Returns the root fields of an operation with their cost. @throws QUERY_TOO_COMPLEX */
+/**
+ * Returns the root fields of an operation with their cost, and the number of selections in all operations of the
+ * document.
+ * @throws QUERY_TOO_COMPLEX
+ */
 export function measureFields(
   { schema, document, fragments, limits }: MeasuredDocument,
   selection: SelectionSetNode,
   rootType: GraphQLObjectType,
 ): { readonly roots: readonly (Measure & { readonly node: FieldNode })[]; readonly selections: number } {
   const { field: measure, below } = createMeasurer(schema, fragments);
-  // Counts all definitions, because validation also visits operations that do not run and fragments that are not
+  // Checks every definition, because validation also visits operations that do not run and fragments that are not
   // spread.
   let selections = 0;
   for (const definition of document.definitions) {
@@ -80,7 +84,7 @@ export function measureFields(
   if (roots.length > MAX_ROOT_FIELDS) throw tooComplex(`root fields > ${MAX_ROOT_FIELDS}`);
   if (aliases > limits.aliases) throw tooComplex(`aliases > ${limits.aliases}`);
   if (roots.some(({ depth }) => depth > limits.depth)) throw tooComplex(`depth > ${limits.depth}`);
-  // Fields of an inline fragment belong to the selection around it.
+  // Inline fragments are not entered, because their fields belong to the selection around them.
   const enter = ({ selectionSet }: Definition) =>
     void (selectionSet && assertRepeatLimit(selectionSet, fragments));
   visit(document, { Field: enter, OperationDefinition: enter, FragmentDefinition: enter });

@@ -69,8 +69,8 @@ const JSON_TYPE = 'application/json';
 const GRAPHQL_TYPE = 'application/graphql-response+json';
 
 /**
- * The media type of an answer: that of GraphQL over HTTP for clients that name it and do not prefer JSON, else JSON.
- * Body and status are equal in both cases.
+ * Returns the media type of the response: `application/graphql-response+json` for clients that name it and do not
+ * prefer JSON, otherwise `application/json`. Body and status are the same in both.
  */
 export function responseType(accept: string | undefined): string {
   const qualities = new Map<string, number>();

@@ -46,7 +46,7 @@ export type Resolver = GraphQLFieldResolver<unknown, unknown, Args>;
 type Field = GraphQLFieldConfig<unknown, unknown, Args>;
 type Args = Readonly<Record<string, unknown>>;
 
-/** Outputs are UTC with three fraction digits. Inputs stay text, which the operation validates. */
+/** Writes dates in UTC with three fraction digits. Inputs stay text, which the operation validates. */
 const DateTime = new GraphQLScalarType<string, unknown>({
   name: 'DateTime',
   description: 'RFC 3339 with time and zone; answers are UTC with three fraction digits.',
@@ -72,7 +72,7 @@ export const Json = new GraphQLScalarType<unknown>({
   },
 });
 
-/** Scalars by the format of a JSON Schema, or by its type if it has no format. */
+/** Scalars by the format of a JSON Schema. If no scalar has the format, its type counts. */
 const scalars = new Map<string, GraphQLScalarType>([
   ['uuid', GraphQLID],
   ['date-time', DateTime],
@@ -91,8 +91,8 @@ interface ResolvedSchema {
 /**
  * Builds the GraphQL schema from the JSON Schemas of the declarations: one root field per operation, with one argument
  * `input`. Nullability, enums and descriptions come from the JSON Schema, relations from the entities. Defaults are not
- * declared: a member that the caller omits is also omitted for the operation. A declaration that GraphQL cannot express
- * fails the start.
+ * declared: a member that the caller omits is also omitted for the operation.
+ * @throws Error for a declaration that GraphQL cannot express, so that the service does not start
  */
 export function buildGraphqlSchema(options: GraphqlSchemaOptions): GraphQLSchema {
   const { schemas, entities, resolve } = options;
@@ -223,7 +223,7 @@ export function buildGraphqlSchema(options: GraphqlSchemaOptions): GraphQLSchema
   return schema;
 }
 
-/** Resolves references in a schema, and whether it allows `null`. */
+/** Resolves the references of a schema, and determines whether it allows `null`. */
 function resolveSchema(json: JsonSchema, definitions: Schemas['outputs'], location: string): ResolvedSchema {
   const name = definitionName(json);
   if (name !== undefined) {

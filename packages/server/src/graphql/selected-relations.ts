@@ -14,8 +14,8 @@ interface RelationSelection {
 
 /**
  * Returns the relations that a query selects on its rows. They are read together with the rows, like the input
- * `relations` over REST, so nothing has to be resolved row by row. Relations that are selected deeper, twice, under a
- * directive, or in a mutation are read by their resolvers (relations.ts).
+ * `relations` over REST, so nothing has to be resolved row by row. Resolvers (relations.ts) read all other relations:
+ * those in a mutation, those selected deeper or under a directive, and those with several response keys.
  */
 export function selectRelations(
   op: NamedOperation,
@@ -53,7 +53,7 @@ function selectionOf(node: FieldNode, info: GraphQLResolveInfo): NodeSelection {
   return selection;
 }
 
-/** Selected relations by name, with the path of response keys, or `SEVERAL` if a relation is selected repeatedly. */
+/** Selected relations by name, each with the path of its response key; `SEVERAL` if it has more than one. */
 type Keys = Map<string, string | typeof SEVERAL>;
 const SEVERAL = Symbol('several');
 
@@ -64,7 +64,7 @@ interface Parts {
   readonly items: Keys;
   /** Relations at any depth. */
   readonly all: Set<SelectedRelation>;
-  /** Whether nothing else has to be resolved. */
+  /** Whether no other relation has to be resolved. */
   isPlain: boolean;
 }
 

@@ -1,8 +1,8 @@
 import { contrast, inkOn } from './contrast.ts';
 
 /**
- * The colours of pages and mails, and those that follow from the colour of an app or organization. The functions are
- * pure, because the console computes its previews with them too.
+ * The colours of pages and mails, and those that are computed from the colour of an app or organization. The functions
+ * are pure, because the console computes its previews with them too.
  */
 
 /**

@@ -1,4 +1,4 @@
-/** What a template accepts as a value. */
+/** The values that a template accepts. */
 export type Content = Html | string | number | false | null | undefined | readonly Content[];
 
 const entities: Readonly<Record<string, string>> = {
@@ -33,8 +33,8 @@ export class Html {
 
 /**
  * Builds markup: `html` is kept as it is, the items of an array are joined, `undefined`, `null` and `false` render
- * nothing, and every other value is escaped. A value is safe as text and inside a quoted attribute; an attribute
- * without quotes, a script and a style element are not places for values.
+ * nothing, and every other value is escaped. A value is safe as text and inside a quoted attribute, but not in an
+ * attribute without quotes, nor in a script or style element.
  *
  * @example html`<p class="${tone}">${name}</p>`
  */

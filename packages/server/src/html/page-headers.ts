@@ -8,7 +8,7 @@ export const pageHeaders = (policy: string, cacheControl: string): Record<string
   'x-content-type-options': 'nosniff',
 });
 
-/** The policy of pages made of files of this origin, without inline scripts and styles. `more`: further directives. */
+/** Returns a policy that allows files of this origin, but no inline scripts and styles. `more`: further directives. */
 export const filesPolicy = (...more: readonly string[]): string =>
   [
     "default-src 'none'",
@@ -23,7 +23,8 @@ export const filesPolicy = (...more: readonly string[]): string =>
   ].join('; ');
 
 /**
- * Registers routes whose successful responses have these headers, which take precedence over those of earlier hooks.
+ * Registers routes whose responses with a status below 400 have these headers. They take precedence over the headers of
+ * earlier hooks.
  */
 export function withHeaders(
   app: FastifyInstance,

@@ -2,7 +2,8 @@ import type { Code, DetailCode } from '../errors.ts';
 
 /**
  * French, in the polite form (vous). Apostrophes are typographic (’), because ICU syntax reads a straight one before a
- * placeholder as a quote. A no-break space (`\u00a0`) is before `:` and inside « », a narrow one (`\u202f`) before `;`.
+ * placeholder as a quote. A no-break space (`\u00a0`) precedes `:` and stands inside « »; a narrow one (`\u202f`)
+ * precedes `;`.
  */
 export const fr: { codes: Partial<Record<Code, string>>; details: Partial<Record<DetailCode, string>> } = {
   codes: {

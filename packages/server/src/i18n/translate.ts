@@ -15,7 +15,7 @@ const catalogues: Record<Exclude<Language, 'en'>, Catalogue> = { de, es, fr };
 
 type Format = (params: Readonly<Record<string, string | number>>) => string;
 
-/** Compiled messages by language and code. They are compiled on first use, because a process needs only few of them. */
+/** Compiled messages by language and code. They are compiled on first use, because a process needs only a few. */
 const formats = new Map<string, Format>();
 
 function compile(language: Language, code: Code): Format {
@@ -58,9 +58,9 @@ const languageRange =
   /^\s*(\*|[a-z]{1,8})((?:-[a-z0-9]{1,8})*)\s*(?:;\s*q\s*=\s*(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)\s*)?$/i;
 
 /**
- * The language that an Accept-Language header prefers (RFC 9110 §12.5.4): the highest q, then the first in the
+ * Returns the language that an Accept-Language header prefers (RFC 9110 §12.5.4): the highest q, then the first in the
  * header. A range matches by its first subtag (`de-AT` is German), `*` matches every language without a range of its
- * own, and `q=0` rejects a language. English if no language matches. Never throws: invalid ranges are skipped.
+ * own, and `q=0` rejects a language. Returns English if no language matches. Skips invalid ranges, and never throws.
  */
 export function pickLanguage(acceptLanguage: string | undefined): Language {
   if (!acceptLanguage) return 'en';

@@ -38,7 +38,7 @@ async function endSessionsWhere({ tx, services, record }: SessionEndContext, whi
   });
   for (const row of ended) {
     const node = nodes.get(row.userId);
-    // For a user without an account nothing is recorded, and never in the tenant of the call.
+    // Nothing is recorded for a user without an account: the tenant of the call must not see their sessions.
     if (!node) continue;
     record({
       actor: systemActor,
@@ -68,8 +68,8 @@ export const endSessionsInLostProjects = (
     ctx,
     and(
       eq(sessions.userId, userId),
-      // Sessions for a customer end with the membership in the customer. A browser sign-in may also serve customers of
-      // the project.
+      // Sessions for a customer stay here: they end with the membership in the customer. A browser sign-in stays if it
+      // may also serve a customer of the project.
       sql`not exists (select 1 from project_grants g
           join project_apps a on a.id = ${sessions.projectAppId} and a.tenant_id = g.tenant_id
         where g.organization_id = ${sessions.organizationId} and g.status = 'active' and g.deleted_at is null)

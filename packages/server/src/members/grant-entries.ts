@@ -24,9 +24,9 @@ const projectGrantData = projector(ProjectGrant.schema);
 const ownersOnly = ['name', 'email', 'metadata', 'createdBy'] as const;
 
 /**
- * The audit entries for a change of a grant, each with what its reader may see: one for the owner of the project and,
- * once there is a customer, one for the customer. The entry of the caller's own node comes first; that of the other
- * side names no person.
+ * The recordings of a change of a grant, each with what its readers may see: one for the owner of the project and, once
+ * there is a customer, one for the customer. The recording for the caller's own node comes first; the audit entry of
+ * the other side omits the caller's address and browser.
  */
 export function recordingsOf(
   scope: Pick<ResolvedScope, 'nodeId'>,

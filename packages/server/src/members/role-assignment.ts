@@ -59,7 +59,7 @@ export async function rolesToAssign(
  * for ownership, has signed in recently. In a granted scope the project's owner has delegated the granted roles to
  * those who administer its users, so they need not hold these permissions.
  *
- * @throws PRIVILEGE_ESCALATION, STEP_UP_REQUIRED
+ * @throws PRIVILEGE_ESCALATION, STEP_UP_REQUIRED, SESSION_REQUIRED
  */
 export async function assertCanReassign(
   ctx: MembershipRun,
@@ -75,7 +75,7 @@ export async function assertCanReassign(
 /**
  * Requires a recent sign-in to grant or give up ownership, as a protection against mistakes and stolen sessions.
  *
- * @throws STEP_UP_REQUIRED
+ * @throws STEP_UP_REQUIRED, SESSION_REQUIRED
  */
 export function assertRecentForOwner(ctx: MembershipRun, roleIds: readonly string[]): void {
   if (!roleIds.includes(ORGANIZATION_OWNER)) return;
@@ -110,7 +110,7 @@ export const ownerIsNoMachine = (path: 'roleId' | 'roleIds'): DoorwardError =>
  * change or remove the user, because a user administrator must not be able to weaken users with more rights. In a
  * granted scope only the membership role counts, because the granted roles are delegated (`assertCanReassign`).
  *
- * @throws PRIVILEGE_ESCALATION
+ * @throws PRIVILEGE_ESCALATION, SESSION_REQUIRED
  */
 export async function assertHoldsAllOf(ctx: MembershipRun, userId: string): Promise<void> {
   const subject = await loadSubject(ctx.tx, ctx.scope, userId);

@@ -10,9 +10,9 @@ import { liveProject } from '../apps/access/live-project.ts';
 import { languages } from '../languages.ts';
 
 /*
- * Metadata of a project's issuer, both for OAuth (RFC 8414) and OpenID Connect (Discovery §4). Each is served at two
- * paths: between host and path of the issuer, as RFC 8414 §3.1 requires, and below the issuer, as OpenID Connect
- * requires.
+ * Metadata of a project's issuer, both for OAuth (RFC 8414) and OpenID Connect (OpenID Connect Discovery §4). Each is
+ * served at two paths: with the well-known part between host and path of the issuer, as RFC 8414 §3.1 requires, and
+ * below the issuer, as OpenID Connect requires.
  */
 
 const clientAuthentication = z.array(z.enum(['none', 'client_secret_basic', 'client_secret_post']));

@@ -32,8 +32,9 @@ import { revokeTokens, identifySession } from './tokens/revocation.ts';
 const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 
 /**
- * Of any length: one that is longer than those of this service is unknown, so `invalid_grant`, at which clients begin a new
- * sign-in. `invalid_request` would be a fault of their code (RFC 6749 §5.2).
+ * A code or token of any length. One that is too long to be from this service is unknown like any other, so the error
+ * is `invalid_grant`, after which clients start a new sign-in. `invalid_request` would mean that the client has a bug
+ * (RFC 6749 §5.2).
  */
 const proof = z.string().min(1);
 

@@ -2,8 +2,8 @@ import { buildOpenapi, type DocumentSource } from './openapi.ts';
 import type { ExampleIds } from '../kernel/output/example-ids.ts';
 
 /**
- * The OpenAPI document as text. It is built on the first request for it, because most processes get none, and again if
- * the ids in its examples change.
+ * The OpenAPI document as text. It is built on the first request for it, because most processes never get one, and
+ * again if the ids in its examples change.
  */
 export class DocumentText {
   readonly #source: DocumentSource;

@@ -4,7 +4,7 @@ import { takesIdempotencyKey, type NamedOperation } from '../kernel/operation.ts
 
 /* The error responses of operations. Each set of codes is one component of the document, which operations refer to. */
 
-/** All error codes of an operation: those that it declares, and those that its declaration implies (conventions §4). */
+/** Returns the error codes of an operation: those that it declares, and those that are implied (conventions §4). */
 export function codesOf(op: NamedOperation): Code[] {
   const hasBody = op.method !== 'GET' && op.method !== 'DELETE';
   const hasIds = Object.keys(op.input).some(
@@ -38,7 +38,7 @@ export function codesOf(op: NamedOperation): Code[] {
   return [...new Set(codes)];
 }
 
-/** Whether the operation fails while its organization is suspended. Checks do not: they answer with a reason. */
+/** Whether the operation fails while its organization is suspended. Access checks don't: they return a reason. */
 const concernsTenants = ({ scoped, tenants, admits = [] }: NamedOperation) =>
   scoped && !admits.includes('outsider') && tenants?.some((tenant) => isOfOrganizations.has(tenant));
 
@@ -68,7 +68,7 @@ function byStatus(op: NamedOperation): [status: number, codes: Code[]][] {
   return [...statuses].sort(([a], [b]) => a - b);
 }
 
-/** Whether errors of requests with a form have a different body (RFC 6749). */
+/** Whether the errors of form requests have a body of their own (RFC 6749). */
 const answersForms = ({ takesForm }: NamedOperation): boolean =>
   typeof takesForm === 'object' && takesForm.refusalSchema !== undefined;
 

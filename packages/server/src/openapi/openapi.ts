@@ -213,7 +213,7 @@ export function accessOf(op: NamedOperation): string {
   return [access, ...gates.filter(Boolean)].join('; ');
 }
 
-/** Moves definitions to `components.schemas`, without those that nothing refers to; only GraphQL uses them. */
+/** Moves definitions to `components.schemas`. Drops those that nothing refers to: only GraphQL uses them. */
 function withUsedSchemas(document: Document): Document {
   const published = (key: string, value: unknown): unknown => (key === 'restOnly' ? undefined : value);
   const text = JSON.stringify(document, published).replaceAll(

@@ -63,7 +63,7 @@ export function scopeParameters(
   ];
 }
 
-/** AuthZEN paths exist at the root, where the token names the scope, and below the issuer of each project. */
+/** The servers of AuthZEN paths: the root, where the token names the scope, and the issuer of each project. */
 export const authzenServers = [
   { url: '/' },
   ...['org/{organizationId}', 'acc/{accountId}'].map((owner) => ({

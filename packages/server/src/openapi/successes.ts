@@ -42,8 +42,8 @@ export function successes(op: NamedOperation, schemas: OperationSchemas): Record
 }
 
 /**
- * The answer of a dry run has the range `2XX`, because client generators use the first explicit status as the type of
- * the call, which must be the entity.
+ * If an operation succeeds with a status other than 200, the document lists its dry run under the range `2XX`. Client
+ * generators take the type of a call from the first explicit status, which must be the entity.
  */
 const dryRunDescription =
   '200 if `dryRun` is true. Nothing was changed; the answer lists whose permissions the change would affect.';
@@ -69,7 +69,10 @@ interface Described {
   readonly content?: Readonly<Record<string, { readonly schema: JsonSchema }>>;
 }
 
-/** Returns the component name of a response: `Role`, or `RoleChanged` with the headers of a change. */
+/**
+ * Returns the component name of a response: `Role`, `RoleChanged` with the headers of a mutation, or `RoleCreated` if
+ * the mutation takes an idempotency key. Undefined if the schema has no name.
+ */
 export function nameOfSuccess({ headers = {}, content }: Described): string | undefined {
   const schema = content?.['application/json']?.schema;
   const name = definitionName(schema?.properties?.['data'] ?? schema ?? {});

@@ -51,7 +51,12 @@ interface Addition {
 
 const DAY_MS = 86_400_000;
 
-/** Makes the user of the address an operator and returns their id, or prepares the address. @throws OperatorRefused */
+/**
+ * Makes the user who has verified the address an operator, and returns their id. If there is no such user yet, prepares
+ * the address and returns null.
+ *
+ * @throws OperatorRefused
+ */
 export async function addByAddress(
   act: SystemAct,
   services: Pick<Services, 'clock'> & { readonly rules: OperatorRules },
@@ -101,7 +106,7 @@ interface Removal {
   readonly evenLast: boolean;
 }
 
-/** Removes the operator of the address, or the prepared address. @throws OperatorRefused */
+/** Removes the operator of the address, and the prepared address. @throws OperatorRefused */
 export async function removeByAddress(
   act: SystemAct,
   services: Pick<Services, 'clock'> & { readonly rules: OperatorRules },
@@ -116,7 +121,7 @@ export async function removeByAddress(
   if (prepared.length > 0) recordPrepared(act, { address, ...(reason !== undefined && { reason }) });
   const all = await readOperators(tx, services.rules);
   const owner = await verifiedOwnerOf(tx, address);
-  // The operator may have lost the address meanwhile, but the profile may still show it.
+  // The operator may have lost the address in the meantime, but their profile may still show it.
   const userId = owner ?? all.find(({ email }) => email === address)?.userId;
   const rows = all.filter((each) => each.userId === userId);
   const [operator] = rows;

@@ -27,7 +27,7 @@ export const isVerifiedAddress = and(
   eq(authenticationMethods.claims, true),
 );
 
-/** Makes users operators whose verified address the command line has prepared. */
+/** Makes every user an operator who has verified an address that the command line prepared. */
 export async function appointPrepared(
   services: Pick<Services, 'config' | 'clock'>,
   pool: Executor,

@@ -4,16 +4,16 @@ import type { Context, Run } from '../services.ts';
 import type { Actor, NodeRef } from '../kernel/event.ts';
 import { installationNode } from '../people/operators.ts';
 
-/** The part of a mutation's context that acts of operators use. */
+/** The part of a mutation's context that operations of operators on users and organizations use. */
 export type ActRun = Run & Pick<Context, 'principal'>;
 
 interface Act {
   readonly act: OperatorAct;
   readonly reason: string;
   readonly target: { readonly type: 'User' | 'Organization'; readonly id: string };
-  /** The tenant of the act: the account of the user, or the organization; undefined for a user without an account. */
+  /** The tenant concerned: the account of the user, or the organization; undefined for a user without an account. */
   readonly node: NodeRef | undefined;
-  /** The event to emit in the tenant, if the act has one. */
+  /** The event to emit in the tenant, if there is one. */
   readonly event?: string;
   readonly data?: Readonly<Record<string, unknown>>;
 }
@@ -25,8 +25,8 @@ export const operatorActor = (ctx: Pick<Context, 'principal'>): Actor => {
 };
 
 /**
- * Records an act in the log of the installation and in that of its tenant, each with the reason. The event of the
- * installation notifies the people whom the act concerns.
+ * Records an operation of an operator in the log of the installation and in that of the tenant, each with the reason.
+ * The event of the installation notifies the people whom the operation concerns.
  */
 export function recordAct(ctx: ActRun, { act, reason, target, node, event, data }: Act): void {
   const { type: targetType, id } = target;

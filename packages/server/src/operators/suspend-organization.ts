@@ -15,7 +15,7 @@ interface Input {
 /**
  * Suspends an organization, or ends its suspension if `suspendedAt` is null. Invalidates what is cached about the
  * organization and everything below it.
- * @throws NOT_FOUND if it was deleted meanwhile, INVALID_STATE if it is in that state already
+ * @throws NOT_FOUND if it was deleted in the meantime, INVALID_STATE if it is in that state already
  */
 export async function setSuspended(
   ctx: ActRun,

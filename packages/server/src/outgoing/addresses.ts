@@ -51,10 +51,11 @@ const isOpenV6 = listOf(openV6);
 const isClosedV6 = listOf(closedV6);
 
 /**
- * Creates the check whether webhooks may be sent to an address. It allows only public internet addresses, never those
- * of internal networks, in any notation. IPv4: all except the listed ranges. IPv6: only ranges assigned to networks
- * (2000::/3), without those that embed or map other addresses. Networks that the operator has opened
- * (`WEBHOOKS_ALLOWED_PRIVATE_CIDRS`) are allowed too. Text that is not an address is refused.
+ * Creates the check whether the service may connect to an address that a customer or provider has chosen. It allows
+ * only public internet addresses, never those of internal networks, in any notation. IPv4: all except the listed
+ * ranges. IPv6: only ranges assigned to networks (2000::/3), without those for documentation and those that embed an
+ * IPv4 address. Networks that the operator has opened (`allowed`, for example `WEBHOOKS_ALLOWED_PRIVATE_CIDRS`) are
+ * allowed too. Text that is not an address is refused.
  */
 export function createAddressRule(allowed: readonly string[]): (address: string) => boolean {
   const allowedNetworks = listOf(allowed);

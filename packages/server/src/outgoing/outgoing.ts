@@ -6,9 +6,9 @@ import type { TLSSocket } from 'node:tls';
 import type { Resolve } from './target-guard.ts';
 
 /**
- * One HTTP request of a webhook. Only this module opens sockets for deliveries; tests replace it. Each attempt opens a
- * new connection to one of the addresses that were checked for it, because a reused connection could go to an address
- * that the name had earlier.
+ * One HTTP request of a webhook or a back-channel logout. Only this module opens sockets for them; tests replace it.
+ * Each attempt opens a new connection to one of the addresses that were checked for it, because a reused connection
+ * could lead to an address that the name had earlier.
  */
 export interface Outgoing {
   readonly url: URL;
@@ -73,7 +73,7 @@ export const createPost =
         (socket as TLSSocket).once('secureConnect', () => (stage = 'connection'));
       });
       sent.on('error', failed);
-      // The request asked for no other protocol, so an upgrade is a failure.
+      // The request did not ask for another protocol, so an upgrade is a failure.
       sent.once('upgrade', (_, socket) => {
         socket.destroy();
         failed(new Error('upgraded'));

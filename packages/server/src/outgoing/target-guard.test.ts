@@ -3,7 +3,7 @@ import { createSend } from '../webhooks/delivery/sender.ts';
 import { createTargetGuard, type Resolve } from './target-guard.ts';
 
 /**
- * Every forbidden target in every notation: refused when a subscription is created, and refused before a connection,
+ * Every forbidden target in every notation is refused when a subscription is created, and again before a connection,
  * without opening a socket. The test resolves the names and counts connections.
  */
 const config = { allowHttp: false, allowedPrivateCidrs: [] as readonly string[] };
@@ -27,7 +27,7 @@ const closed = [
 
 const hostOf = (address: string): string => (address.includes(':') ? `[${address}]` : address);
 
-/** Notations that URL parsing normalizes to an address. */
+/** Notations that URL parsing normalizes to a forbidden address. */
 const disguised = [
   ...[
     'https://2130706433/',
@@ -85,7 +85,7 @@ const refused = [
 ];
 names.set('localhost.', ['127.0.0.1']);
 
-/** A sender that only notes where it would connect. */
+/** Creates a sender that only records the addresses to which it would connect. */
 function counting(guard: ReturnType<typeof createTargetGuard>) {
   const connected: (readonly string[])[] = [];
   const send = createSend({

@@ -3,10 +3,10 @@ import { fail } from '../errors.ts';
 import { createAddressRule } from './addresses.ts';
 
 /**
- * Protection against webhooks to internal targets (events §5). The form of the URL is checked, its name is resolved,
- * and every address is checked: once when a subscription is created or changed, to inform its owner, and again before
- * each connection, which is the check that protects. The sender connects to the checked addresses and resolves nothing
- * itself, so changing the DNS record in between (DNS rebinding) has no effect.
+ * Protection against requests to internal targets (events §5), for webhooks and for identity providers. The guard
+ * checks the form of the URL, resolves its name, and checks every address: when a subscription is created or changed,
+ * to inform its owner, and again before each connection, which is the check that protects. The sender connects to the
+ * checked addresses and resolves nothing itself, so changing the DNS record in between (DNS rebinding) has no effect.
  */
 
 /** Returns all addresses of a name. Rejects if there are none, or if no name server responds. */
@@ -15,7 +15,7 @@ export type Resolve = (hostname: string) => Promise<readonly string[]>;
 /** Why a target is forbidden. */
 type Fault = 'scheme' | 'credentials' | 'port' | 'private_address';
 
-/** The target is forbidden, for the reasons in `faults`. */
+/** Thrown if the target is forbidden, for the reasons in `faults`. */
 export class TargetRefused extends Error {
   override readonly name = 'TargetRefused';
   readonly faults: readonly Fault[];
@@ -25,7 +25,7 @@ export class TargetRefused extends Error {
   }
 }
 
-/** Thrown if the name currently has no address. */
+/** Thrown if the name has no address, or could not be resolved. */
 export class NameNotResolved extends Error {
   override readonly name = 'NameNotResolved';
 }
@@ -89,7 +89,7 @@ export function createTargetGuard(
     return addressesOfHost(url);
   }
 
-  /** All faults, for the person who types the URL. The host is checked even if the form of the URL is refused. */
+  /** Returns all faults, for the person who types the URL. Checks the host even if the form of the URL is refused. */
   async function faultsOf(url: URL): Promise<readonly Fault[]> {
     const faults = faultsOfForm(url);
     try {

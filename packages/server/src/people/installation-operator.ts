@@ -7,7 +7,7 @@ import type { Context } from '../services.ts';
 import { isOperator } from './operators.ts';
 
 /**
- * Asserts that the caller is Installation Operator, under the same conditions as for the operations of the
+ * Asserts that the caller is an Installation Operator, under the same conditions as for the operations of the
  * installation. For operations of a tenant that also affect the whole installation; the caller needs the tenant's
  * permission as well.
  *

@@ -13,7 +13,7 @@ export async function nodeOfUser(tx: Executor, userId: string): Promise<NodeRef 
   return (await nodesOfUsers(tx, [userId])).get(userId);
 }
 
-/** SQL for the id of that node, for the user whose id is in the column; see `accountNode`. */
+/** SQL for the id of the node that `nodeOfUser` returns, for the user whose id is in this column. */
 export const nodeIdOfUser = (userId: PgColumn): SQL<string | null> =>
   sql<string | null>`(select ${accounts.id} from ${accounts} where ${accounts.ownerId} = ${userId}
     order by ${accounts.deletedAt} is null desc, ${accounts.type} = 'personal' desc limit 1)`;
@@ -51,5 +51,5 @@ export const userAsActor = ({ id, name }: { readonly id: string; readonly name: 
   name,
 });
 
-/** The actor of consequences of another user's act, if the owner of the log must not learn that user's name. */
+/** The actor of consequences of another user's operation, if readers of the log must not learn that user's name. */
 export const systemActor: Actor = { type: 'system', id: null, userId: null, name: null };

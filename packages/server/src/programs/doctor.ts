@@ -13,13 +13,13 @@ export interface DoctorRequest {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Returns the milliseconds since 1970. */
   readonly now: () => number;
-  /** Where to send a test mail; if absent, none is sent. */
+  /** The address for a test mail; if absent, none is sent. */
   readonly sendMail?: string | undefined;
   /** Names of the environment variables that the command line itself reads. */
   readonly ownVariables: readonly string[];
 }
 
-/** The results of the checks on this machine, and what is needed to check the service from outside. */
+/** The results of the checks on this machine, and the data with which the caller checks the service from outside. */
 export interface DoctorReport {
   readonly checks: readonly Check[];
   /** Null if the configuration is not usable. */
@@ -28,7 +28,7 @@ export interface DoctorReport {
   readonly keyIds: readonly string[];
 }
 
-/** Checks the configuration and everything that it refers to. Changes nothing. */
+/** Checks the configuration and everything that it refers to, without changes. Sends a mail only if requested. */
 export async function diagnose({ env, now, sendMail, ownVariables }: DoctorRequest): Promise<DoctorReport> {
   const { config, checks } = checkConfiguration(env, ownVariables);
   if (!config) return { checks, appUrl: null, keyIds: [] };
@@ -42,7 +42,7 @@ interface Stored {
   readonly keyIds: readonly string[];
 }
 
-/** What to do about each check that could not run; the message of the check says why it could not. */
+/** The fix to show for each check that could not run; its message says why. */
 const fixes = {
   roles: 'check the roles: docs/operating/postgresql.md',
   clock: 'check that the database still answers, and run doctor again',

@@ -18,11 +18,11 @@ import { readMigrations } from './migrations.ts';
 import { openWritable } from './open-writable.ts';
 
 /*
- * Manages operators from the command line, for people with access to the service's database. They need no token. Each
- * change is recorded as the system's in the log of the installation, and reaches running processes immediately.
+ * Manages operators from the command line, for people with access to the service's database. They need no token. The
+ * audit log of the installation names the system as the actor of each change. Running processes see it immediately.
  */
 
-/** What each of these programs needs. */
+/** The inputs that all functions of this file need. */
 interface OnMachine {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Milliseconds since 1970. */
@@ -34,12 +34,12 @@ const openedBy = ({ env, now }: OnMachine): { readonly config: Config; readonly 
   clock: { now: () => new Date(now()) },
 });
 
-/** The schema is not that of this program. */
+/** Thrown if the schema of the database is not that of this version. */
 class MigrationsPending extends Error {
   override readonly name = 'MigrationsPending';
 }
 
-/** What was typed is wrong. */
+/** Thrown for an invalid argument of the command line. */
 class InvalidInput extends Error {
   override readonly name = 'InvalidInput';
 }
@@ -54,7 +54,7 @@ interface OperatorAddition {
 interface OperatorRemoval {
   readonly email: string;
   readonly reason?: string | undefined;
-  /** Whether the last Installation Operator may go. */
+  /** Whether even the last Installation Operator may be removed. */
   readonly evenLast: boolean;
 }
 
@@ -62,7 +62,7 @@ type Operators = Awaited<ReturnType<typeof listByAddress>>;
 
 /**
  * Lists all operators, and the addresses that wait for their user.
- * @throws ConfigError, DataDirectoryInUse, DatabaseUnusable, MigrationsPending; the others too
+ * @throws ConfigError, DataDirectoryInUse, DatabaseUnusable, MigrationsPending; so do the other exported functions
  */
 export function listOperators(machine: OnMachine): Promise<Operators> {
   const { config, clock } = openedBy(machine);
@@ -125,14 +125,14 @@ function roleIdOf(word: string): string {
   return installationRoleIdOf(roles[word as keyof typeof roles]);
 }
 
-/** @throws MigrationsPending, DataDirectoryInUse, DatabaseUnusable */
+/** Runs `work` on the database. @throws MigrationsPending, DataDirectoryInUse, DatabaseUnusable */
 async function withDatabase<T>(config: Config, work: (database: Database) => Promise<T>): Promise<T> {
   const { migrations, unknown } = await readMigrations(config);
   if (unknown > 0 || migrations.some(({ state }) => state === 'pending'))
     throw new MigrationsPending('The schema of the database is not that of this version.');
   const database = await openWritable(config);
   try {
-    // Takes the roles that the service takes. Before its first start the installation has no node.
+    // Uses the same database roles as the service. Before its first start the installation has no node.
     await prepareDatabase(database, null, async (db) => void (await seedSystemNode(db)));
     return await work(database);
   } finally {
@@ -140,7 +140,7 @@ async function withDatabase<T>(config: Config, work: (database: Database) => Pro
   }
 }
 
-/** The parts of the service that record a change. Its relay takes the events from the database. */
+/** Creates the components that record a change. The relay of the service takes the events from the database. */
 async function withActs<T>(
   database: Database,
   clock: Clock,

@@ -5,12 +5,12 @@ import { migrateDatabase, readMigrations, type MigrationReport } from './migrati
 import { addOperator, listOperators, removeOperator } from './operators.ts';
 
 /**
- * What the command line does on the machine of the service, with its configuration and without a token: a person who
- * can read that configuration is trusted. If the service is installed next to it, the command line imports this file
- * by name.
+ * The functions that the command line runs on the machine of the service, with its configuration and without a token: a
+ * person who can read that configuration is trusted. If the service is installed next to it, the command line imports
+ * this file by name.
  */
 export interface Programs {
-  /** @throws ConfigError, DataDirectoryInUse */
+  /** Checks that the service could start with this configuration. @throws ConfigError, DataDirectoryInUse */
   readonly assertCanStart: (env: Environment) => Promise<{ readonly appUrl: string; readonly port: number }>;
   /** Lists migrations; changes nothing. @throws ConfigError, DataDirectoryInUse, DatabaseUnusable */
   readonly migrations: (env: Environment) => Promise<MigrationReport>;

@@ -10,12 +10,12 @@ import { openEmbedded } from '../db/connection/open.ts';
 import { TRANSACTION_SETTINGS } from '../db/statements/session-settings.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 
-/** Runs one function in a read-only transaction of its own. */
+/** Runs a function on the database; on a server, in a read-only transaction of its own. */
 type Read = <T>(look: (db: Executor) => Promise<T>) => Promise<T>;
 
 /**
- * Runs `work` on a database that it cannot change. Opening the embedded database writes to its files, so a copy of
- * them is opened.
+ * Runs `work` on a database that it cannot change. Opening the embedded database writes to its files, so a temporary
+ * copy of them is opened.
  *
  * @param work gets null if no database exists yet
  * @throws DataDirectoryInUse, DatabaseUnusable

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { createKek } from '../crypto/keys/kek.ts';
 import { createConnectionProviders } from './connections.ts';
 
-/** Owners of organizations choose the addresses to which the service then connects. */
+/** Organization owners choose these addresses, so the service must not reach its own network through them. */
 const at = (allowedPrivateCidrs: readonly string[], issuer: string) =>
   createConnectionProviders(
     { appUrl: 'https://access.example', connections: { allowedPrivateCidrs } },

@@ -33,14 +33,14 @@ export interface ConnectionProviders {
   test(connection: Pick<ConnectedProvider, 'issuer' | 'clientId'>): Promise<TestResult>;
 }
 
-/** How many providers keep their loaded metadata; beyond that, the least recently used one is dropped. */
+/** Maximum number of providers whose loaded metadata is kept. Beyond it, the least recently used one is dropped. */
 const MAX_KEPT = 500;
 
 const Keys = z.object({ keys: z.array(z.object({ kty: z.string() })).min(1) });
 
 export const sealContextOfConnection = (id: string): string => `organization_connections:${id}`;
 
-/** Error code of the client library: metadata or a token are from an issuer other than the expected one. */
+/** Error code of the client library: the metadata or a token names another issuer than the expected one. */
 const OTHER_ISSUER = 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED';
 
 /** Describes the fault for the owner of the connection, without anything that the server sent. */
@@ -60,7 +60,7 @@ export function createConnectionProviders(
   { appUrl, connections }: Pick<Config, 'appUrl' | 'connections'>,
   { resolve, clock, kek }: { readonly resolve: Resolve; readonly clock: Clock; readonly kek: Kek },
 ): ConnectionProviders {
-  // An http issuer is on this machine (`isIssuer`), to which the operator has to allow connections.
+  // `isIssuer` accepts http only for this machine, and the operator has to allow connections to it.
   const fetch = guardedFetch(createTargetGuard({ allowHttp: true, ...connections }, resolve));
   const kept = new Map<string, { readonly settings: string; readonly provider: IdentityProvider }>();
 
@@ -81,7 +81,7 @@ export function createConnectionProviders(
   return {
     at(connection) {
       const { id, name, issuer, clientId, sealedSecret, scopes, justInTime } = connection;
-      // Any change of these settings creates a new client; the former provider's metadata are dropped.
+      // A change of any of these settings creates a new provider and drops the loaded metadata.
       const settings = JSON.stringify([name, issuer, clientId, sealedSecret, scopes, justInTime]);
       const former = kept.get(id);
       const entry = former?.settings === settings ? former : { settings, provider: build(connection) };

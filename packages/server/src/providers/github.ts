@@ -23,9 +23,9 @@ const Addresses = z.array(z.object({ email: z.string(), primary: z.boolean(), ve
 export const newVerifier = (): string => oauth.randomPKCECodeVerifier();
 
 /**
- * GitHub as an OAuth 2.0 server. It has neither discovery nor id_tokens, so its endpoints are built here and its API
- * identifies the user. Its responses are validated, and every failure is a `ProviderFault`. `callback`: the address to
- * which GitHub redirects.
+ * Creates the provider for GitHub, an OAuth 2.0 server. It has neither discovery nor id_tokens, so its endpoints are
+ * built here and its API identifies the user. Its responses are validated, and every failure is a `ProviderFault`.
+ * `callback`: the address to which GitHub redirects.
  *
  * @throws PROVIDER_NOT_CONFIGURED
  */

@@ -6,8 +6,8 @@ import { readLimited } from './provider.ts';
 import type { TargetGuard } from '../outgoing/target-guard.ts';
 
 /**
- * Creates a fetch that connects only to addresses that the guard allows, follows no redirects and limits the response.
- * A provider names further URLs in its metadata, which could point into the network of this service.
+ * Creates a fetch that connects only to addresses that the guard allows, does not follow redirects, and limits the size
+ * of the response. The metadata of a provider names further URLs, which could point into the network of this service.
  */
 export const guardedFetch =
   (guard: Pick<TargetGuard, 'addressesOf'>): CustomFetch =>

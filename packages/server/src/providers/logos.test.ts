@@ -8,7 +8,7 @@ import { createTargetGuard } from '../outgoing/target-guard.ts';
 import { guardedFetch } from './guarded-fetch.ts';
 import { createProviderLogos } from './logos.ts';
 
-/** Logos of providers: what is fetched and served, and what a site of logos cannot make of it. */
+/** Logos of providers: which are fetched and served, and which responses of a logo's site are refused. */
 
 const gif = Buffer.from('R0lGODlhAQABAIAAAAAAAP///ywAAAAAAQABAAACAkQBADs=', 'base64');
 const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');
@@ -44,7 +44,7 @@ beforeEach(() => {
   answers = { status: 200, body: gif };
 });
 
-/** What one process makes of one address. `cidrs`: private networks that it may reach. */
+/** Fetches one logo as a new process would. `cidrs`: private networks that it may reach. */
 async function fetched(logoUrl: string, cidrs: readonly string[] = ['127.0.0.0/8']) {
   const warnings: string[] = [];
   const guard = createTargetGuard({ allowHttp: true, allowedPrivateCidrs: cidrs }, async () => []);

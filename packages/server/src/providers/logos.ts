@@ -5,13 +5,13 @@ import { detectImage, type DetectedImage } from '../images/image.ts';
 import { TIMEOUT_SECONDS } from './provider.ts';
 
 /**
- * Logos of providers: fetched from `logoUrl`, checked like a user's picture, and served by this service. So the site of
- * a logo does not learn who signs in, and cannot serve anything but a picture.
+ * Logos of providers. The service fetches them from `logoUrl`, checks them like a user's picture, and serves them
+ * itself. So the site of a logo does not learn who signs in, and cannot serve anything but a picture.
  */
 export interface ProviderLogos {
   /** The file below `/hosted/logos/`; null if the provider has no logo, or it was not fetched yet. */
   fileOf(key: string): string | null;
-  /** The content of a file. */
+  /** Returns the content of a file; undefined if it is not a current logo. */
   readonly read: (file: string) => DetectedImage | undefined;
   /** Fetches the missing logos. Never rejects. */
   fetchMissing(): Promise<void>;

@@ -14,11 +14,11 @@ import {
 } from './provider.ts';
 
 /**
- * How long a provider's metadata and client are used before they are loaded again. They rarely change, and the library
- * reads the keys again if one is missing.
+ * How long a provider's metadata is used before it is loaded again. It rarely changes, and the library reads the keys
+ * again if one is missing.
  */
 const METADATA_MS = 3_600_000;
-/** How long to wait after a failure before the metadata are loaded again. */
+/** How long to wait after a failure before the metadata is loaded again. */
 const RETRY_MS = 10_000;
 const ID_TOKEN_SECONDS = 300;
 const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'];
@@ -42,9 +42,9 @@ interface Options {
 }
 
 /**
- * An OpenID Connect provider, identified by its issuer alone. `openid-client` checks the responses; the checks that it
- * leaves to its callers are made here: the signature of the id_token although it came over TLS, its algorithm and its
- * age.
+ * Creates an OpenID Connect provider, which only its issuer identifies. `openid-client` checks the responses. This
+ * module adds the checks that the library leaves to its callers: the signature of the id_token although it came over
+ * TLS, its algorithm, and its age.
  */
 export function openidProvider({ provider, callback, fetch, clock }: Options): IdentityProvider {
   const { key, name, issuer, clientId, clientSecret, allowSignUp } = provider;
@@ -60,9 +60,9 @@ export function openidProvider({ provider, callback, fetch, clock }: Options): I
   let failed: { readonly fault: unknown; readonly until: number } | undefined;
 
   /**
-   * The client for this provider, from its metadata. Once loaded, it is used while the metadata are loaded again, and
-   * stays if that fails, so that an outage of the metadata stops no sign-in. If the first load has failed, calls fail
-   * immediately until the next attempt is due, so that they do not all wait for a provider that does not respond.
+   * Returns the client for this provider, made from its metadata. While the metadata is loaded again, and if that
+   * fails, calls use the former client, so that an outage of the metadata does not stop sign-ins. If the first load has
+   * failed, calls fail immediately until the next attempt is due, so that they do not all wait for a hanging provider.
    */
   async function configuration(): Promise<oauth.Configuration> {
     const now = clock.now().getTime();
@@ -102,7 +102,7 @@ export function openidProvider({ provider, callback, fetch, clock }: Options): I
     return client;
   }
 
-  /** The claims of the id_token, and those of the user info if the id_token lacks some. */
+  /** Returns the claims of the id_token, and those of the user info if the id_token lacks some. */
   async function claimsOf(
     client: oauth.Configuration,
     tokens: oauth.TokenEndpointResponse & oauth.TokenEndpointResponseHelpers,
@@ -129,12 +129,11 @@ export function openidProvider({ provider, callback, fetch, clock }: Options): I
     }
     const stated = first(names.email);
     const address = email.safeParse(stated).data ?? null;
-    // The address counts as verified only if the same source contains both claims; they then belong together.
+    // The address counts as verified only if one source contains both claims, because only then they belong together.
     const isVerified = sources.some(
       (claims) => claims[names.email] === stated && isTrue(claims[names.emailVerified]),
     );
-    // Anything but a clear yes counts as a denial: some providers send text, and the text of a denial must not be
-    // ignored.
+    // Any value other than true counts as a denial: some providers send text, and a denial as text must not be ignored.
     const isDenied = sources
       .map((claims) => claims[names.emailVerified])
       .some((claim) => claim !== undefined && !isTrue(claim));
@@ -198,7 +197,7 @@ const isTrue = (claim: unknown): boolean => claim === true || claim === 'true';
 
 const isInsecure = (issuer: string): boolean => issuer.startsWith('http:');
 
-/** Loads the metadata of a provider. @throws if they cannot be read, or name another issuer */
+/** Loads the metadata of a provider. @throws Error if it cannot be read, or names another issuer */
 export async function discoverIssuer({
   key,
   issuer,
@@ -219,8 +218,8 @@ export async function discoverIssuer({
 }
 
 /**
- * The nonce, which binds the id_token to the flow. It does not reveal the verifier, which stays secret until the code
- * is exchanged.
+ * Returns the nonce, which binds the id_token to the flow. It does not reveal the verifier, which stays secret until
+ * the code is exchanged.
  */
 const nonceOf = (verifier: string): string =>
   createHash('sha256').update(`nonce ${verifier}`).digest('base64url');

@@ -1,6 +1,6 @@
 import { text } from '../kernel/input/values.ts';
 
-/** A site where people sign in, and which identifies them to this service (identity §8). */
+/** An external service that signs people in and identifies them to this service (identity §8). */
 export interface IdentityProvider {
   /** `github`, or the key of an OpenID Connect provider. */
   readonly key: string;
@@ -9,11 +9,11 @@ export interface IdentityProvider {
   readonly allowSignUp: boolean;
   /** Loads the metadata, so that `signInPage` does not wait for the network. @throws ProviderFault */
   reach(): Promise<void>;
-  /** The URL at which the person signs in. @throws ProviderFault */
+  /** Returns the URL at which the person signs in. @throws ProviderFault */
   signInPage(state: string, verifier: string): Promise<string>;
   /**
-   * Reads who the person is from the response that came back with the browser. `state`: the value that the response
-   * must contain.
+   * Identifies the person by the response that the browser brought back. `state`: the value that the response must
+   * contain.
    *
    * @throws ProviderFault
    */
@@ -49,11 +49,11 @@ export interface Identity {
   readonly connection?: { readonly id: string; readonly name: string; readonly organizationId: string };
   /** Set if the person has proved the address by a mailed code, because the provider did not vouch for it. */
   readonly isProvedByMail?: true;
-  /** How they signed in at the provider, according to the provider (`amr`). */
+  /** The authentication methods that the provider reports (`amr`). */
   readonly methods?: readonly string[];
 }
 
-/** The values with which the account is stored as a sign-in method. */
+/** Returns the columns with which the account is stored as a sign-in method. */
 export const methodOfIdentity = ({ id, oidc, connection }: Identity) =>
   ({
     provider: oidc ? 'oidc' : 'github',
@@ -63,20 +63,20 @@ export const methodOfIdentity = ({ id, oidc, connection }: Identity) =>
     providerId: [...(connection ? [connection.id] : []), ...(oidc ? [oidc.issuer] : []), id].join(' '),
   }) as const;
 
-/** The key of the identity's provider. */
+/** Returns the key of the identity's provider. */
 export const providerKeyOf = ({ oidc }: Identity): string => oidc?.key ?? 'github';
 
-/** A GitHub flow names no provider, because the previous version knows no other and reads such flows. */
+/** A flow through GitHub does not name its provider, because the previous version reads it and knows only GitHub. */
 export const keyInFlow = (key: string): { readonly providerKey?: string } =>
   key === 'github' ? {} : { providerKey: key };
 
 export const keyOfFlow = ({ providerKey = 'github' }: { readonly providerKey?: string }): string =>
   providerKey;
 
-/** Limit for a response, far above what providers send. */
+/** Maximum size of a response, far above the size that providers send. */
 const MAX_BYTES = 262_144;
 
-/** @throws Error if the response is too long */
+/** Reads a response to its end. @throws Error if it is too long */
 export async function readLimited(
   content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): Promise<Buffer> {
@@ -90,7 +90,7 @@ export async function readLimited(
   return Buffer.concat(chunks);
 }
 
-/** Contains the failed step and its error code, for the log, but no token and no part of the response. */
+/** A failure of a provider. Contains the step and its error code, for the log, but never a token or the response. */
 export class ProviderFault extends Error {
   override readonly name = 'ProviderFault';
   readonly code: string | undefined;
@@ -114,8 +114,8 @@ export async function withProviderFault<T>(
   }
 }
 
-/** Limit for one call. Providers usually respond in well under a second. */
+/** Time limit of one call. Providers usually respond in well under a second. */
 export const TIMEOUT_SECONDS = 8;
 
-/** The name that the provider sent, if it is usable. */
+/** Returns the name that the provider sent, or null if it is not usable. */
 export const shownName = (sent: unknown): string | null => text(1, 255).safeParse(sent).data ?? null;

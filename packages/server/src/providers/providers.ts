@@ -10,7 +10,7 @@ import { createProviderLogos, type ProviderLogos } from './logos.ts';
 import { openidProvider } from './openid.ts';
 import type { IdentityProvider } from './provider.ts';
 
-/** How a sign-in through a provider ends: with a session of this service, or with a response to an app. */
+/** The result of a sign-in through a provider: a session of this service, or a response to an app. */
 export type ProviderEnd = 'session' | 'app';
 
 export interface OfferedProvider {
@@ -18,7 +18,7 @@ export interface OfferedProvider {
   readonly name: string;
   /** Null for GitHub. */
   readonly issuer: string | null;
-  /** An address of this service; null if there is no logo. */
+  /** A URL of this service; null if there is no logo. */
   readonly logoUrl: string | null;
 }
 
@@ -27,7 +27,7 @@ export interface IdentityProviders {
   /** In the order in which pages offer them. */
   readonly offered: readonly OfferedProvider[];
   readonly logos: ProviderLogos;
-  /** @throws PROVIDER_NOT_CONFIGURED */
+  /** Returns the provider with this key. @throws PROVIDER_NOT_CONFIGURED */
   at(key: string, end: ProviderEnd): IdentityProvider;
   /** The providers of organizations. */
   readonly connections: ConnectionProviders;

@@ -135,7 +135,7 @@ function inputReader(op: NamedOperation, schemas: Schemas) {
     const requested = scopeId === undefined && tenant === undefined ? undefined : { id: scopeId, tenant };
     const details: Detail[] = [];
     const members = fromQuery ? coerced(parameters, details) : { ...body };
-    // Path parameters may only be in the path. A write takes all its other members from the body.
+    // Path parameters may only be in the path. POST, PUT and PATCH take all other members from the body.
     const misplaced = fromQuery
       ? [
           ...Object.keys(members).filter((name) => [...pathNames, op.scoped && 'scope'].includes(name)),
@@ -178,7 +178,8 @@ function inputReader(op: NamedOperation, schemas: Schemas) {
     path === 'scope.id' ? 'scopeId' : path.replace(/^scope\.tenant$/, 'tenant');
 
   /**
-   * Restates an error in the caller's terms: fields as sent (`scopeId` for `scope.id`), and where the scope belongs.
+   * Throws the error in the caller's terms: with fields as they were sent (`scopeId` for `scope.id`), and with a hint
+   * where requests of the protocol name the scope.
    */
   function respell(error: unknown): never {
     if (!(error instanceof DoorwardError)) throw error;

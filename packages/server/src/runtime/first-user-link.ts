@@ -4,10 +4,10 @@ import type { Config } from '../config/config.ts';
 import type { Log } from './log.ts';
 
 /**
- * Returns the text with the link with which the operator creates the first user. The token is in the fragment, which
- * browsers send to no server, so it is in no log of a proxy. The fragment also contains how long a password must be,
- * because the page needs that before it calls the service. Without a console, the text contains the request that the
- * page would send.
+ * Returns the text with the link by which the operator creates the first user. The token is in the fragment, which
+ * browsers don't send, so that no proxy logs it. The fragment also contains the minimum length of a password, because
+ * the page needs it before it calls the service. Without a console, the text contains the request that the page would
+ * send.
  */
 export function firstUserNotice(
   config: Pick<Config, 'auth' | 'console'>,
@@ -36,8 +36,8 @@ interface Announcement {
 }
 
 /**
- * Hands the link to the operator: in the terminal, or in production, where standard output is a log that others
- * collect, in a file that only the user of the process can read. A failure is logged and does not stop the service.
+ * Hands the link to the operator: in the terminal, or in production in a file that only the user of the process can
+ * read, because standard output is then a log that others collect. A failure is logged and does not stop the service.
  */
 export async function announceFirstUser({ config, base, issue, print, log }: Announcement): Promise<void> {
   const file = join(config.dataDir, 'first-user.txt');

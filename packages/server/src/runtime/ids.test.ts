@@ -7,7 +7,7 @@ const millisecondOf = (id: string): number => Number.parseInt(id.replaceAll('-',
 describe('ids of new rows', () => {
   it('are UUIDs of version 7, each made once, in their order', () => {
     const ids = createIds({ now: () => new Date() });
-    // Many times as many as there are random bytes for at once.
+    // Far more ids than the random bytes of one refill suffice for.
     const made = Array.from({ length: 20_000 }, () => ids.next());
     expect(new Set(made).size).toBe(made.length);
     expect(made).toEqual(made.toSorted());

@@ -9,8 +9,8 @@ const IDS_PER_REFILL = 256;
  * Creates UUIDs of version 7, which sort in the order of their creation (RFC 9562 §6.2: a counter with a random start
  * in each millisecond), and of version 4.
  *
- * The library requests random bytes from the system for each id, which takes most of its time. Here the bytes of 256
- * ids are requested at once.
+ * The library requests random bytes from the system for each id, which takes most of its time. This function requests
+ * the bytes of 256 ids in one call.
  */
 export function createIds(clock: Clock): Ids {
   const random = new Uint8Array(IDS_PER_REFILL * BYTES);

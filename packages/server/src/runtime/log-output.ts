@@ -16,7 +16,7 @@ export function jsonOutput(): DestinationStream {
     sync: false,
     maxWrite: MAX_WRITE_BYTES,
     maxLength: MAX_BUFFERED_BYTES,
-    // With 0, `flush` would call back at once.
+    // With 0, `flush` would call back before the lines are written.
     minLength: 1,
   });
   let isFailing = false;

@@ -9,7 +9,7 @@ function written(level: 'info' | 'warn' | 'silent') {
   return { log, lines };
 }
 
-/** What stands under `error` of a line about it. */
+/** Logs the error, and returns the member `error` of the line. */
 function errorOf(error: unknown): Record<string, unknown> {
   const { log, lines } = written('info');
   log.error({ error, message: 'it failed' });

@@ -1,4 +1,4 @@
-/** The oldest version of Node that runs the service, the same as in `engines` of package.json. */
+/** The oldest version of Node that runs the service. Keep it equal to `engines` in package.json. */
 const [MAJOR, MINOR] = [20, 19] as const;
 
 /** Returns why this Node cannot run the service; null if it can. */

@@ -1,8 +1,8 @@
 import type { LogLine } from './log.ts';
 
 /**
- * A line of the log as text for people: time, level, what happened, then its other fields as JSON, and below it an
- * error with its stack. It is implemented here, because a library would add nine packages to the service.
+ * Returns a log line as text for people: time, level, message, the other fields as JSON, and below it an error with its
+ * stack. It is implemented here, because a library would add nine packages to the service.
  *
  * @example 17:31:33.033 WARN  an idle database connection was lost {"worker":2}
  */
@@ -17,7 +17,7 @@ export function readableLine(json: string, hasColours: boolean): string {
   return `${clockOf(time)} ${shown} ${printable(text.replaceAll('\n', '\n    '))}${printable(rest)}${printable(stackOf(error))}\n`;
 }
 
-/** Fields of a request that are already in the text, and those about its sender, which the terminal need not show. */
+/** Fields of a request that are already in the text, and those about its sender, which a terminal need not show. */
 const apart: ReadonlySet<string> = new Set([
   ...['method', 'route', 'status', 'ms'],
   ...['address', 'subject', 'credential'],
@@ -35,7 +35,7 @@ const colours: Readonly<Record<string, string>> = {
   error: '\u001b[31m',
 };
 
-/** The local time of this machine, so that its user can relate lines to what they did. */
+/** Returns the local time of this machine, so that its user can relate lines to their own actions. */
 function clockOf(time: string): string {
   const date = new Date(time);
   const digits = (number: number, count = 2): string => String(number).padStart(count, '0');
@@ -62,8 +62,8 @@ function stackOf(error: WrittenError | string | undefined): string {
 }
 
 /**
- * Escapes text that others have sent, so that it cannot move the cursor, colour the terminal, change the direction of
- * the text, or look like a line of its own.
+ * Escapes text that others have sent, so that it cannot move the cursor, colour the terminal, or change the direction
+ * of the text. Line breaks stay; the callers indent the text after them, so that it cannot look like a log line.
  */
 const printable = (text: string): string =>
   text.replace(

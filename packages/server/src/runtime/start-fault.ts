@@ -10,7 +10,7 @@ class AddressUnusable extends Error {
 }
 
 /**
- * Returns an error of `listen` as one whose message names the variable to correct. Other errors are returned unchanged.
+ * Converts an error of `listen` to one whose message names the variable to correct. Returns other errors unchanged.
  */
 export function listenFault(error: unknown, { host, port }: Config['http']): unknown {
   const { code = '' } = error as NodeJS.ErrnoException;
@@ -35,7 +35,7 @@ const operatorErrors = [
 ];
 
 /**
- * Returns the text for a failed start: only the message for errors that the operator can correct, the stack for others.
+ * Returns the text for a failed start: the message of an error that the operator can correct, the stack of any other.
  */
 export function startFault(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

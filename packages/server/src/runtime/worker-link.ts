@@ -4,13 +4,13 @@ import { isMessage, WORKER_NUMBER_VARIABLE, type Message } from './workers.ts';
 export interface WorkerLink {
   /** Number of the worker, from 1. The replacement of a worker gets the same number. */
   readonly number: number;
-  /** Resolves when all workers listen for the first time. Only worker 1 gets this message, but not its replacement. */
+  /** Resolves when all workers listen for the first time, but only in the first process that is worker 1. */
   readonly started: Promise<void>;
   /** Resolves when this worker must stop: because all workers stop, or because it got SIGTERM. */
   readonly stopped: Promise<void>;
   /**
    * Registers `own`, which returns this worker's JSON value. Returns a function that collects the values of all
-   * workers, ordered by worker number.
+   * workers, ordered by worker number, without those that do not respond in time.
    */
   readonly gather: <T>(own: () => Promise<T>) => () => Promise<readonly T[]>;
 }

@@ -24,9 +24,9 @@ export const WORKER_NUMBER_VARIABLE = 'DOORWARD_WORKER';
 
 const MIN_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 10_000;
-/** How long a worker must run until its next end no longer counts as a failed start. Its pause is then reset. */
+/** A worker that ran for this long counts as stable: the pause before its replacement is the shortest again. */
 const STABLE_MS = 60_000;
-/** How long after the workers' own grace period they are killed. */
+/** Time after the grace period of the workers until they are killed. */
 const KILL_MARGIN_MS = 2000;
 const FORCED_EXIT_CODE = 1;
 

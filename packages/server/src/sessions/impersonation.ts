@@ -3,7 +3,7 @@ import type { Run } from '../services.ts';
 import { nodeOfUser } from '../people/user-node.ts';
 import { installationNode } from '../people/operators.ts';
 
-/** For how many seconds an operator may act for a user at most. */
+/** Maximum duration of an impersonation, in seconds. It cannot be extended. */
 export const IMPERSONATION_SECONDS = 900;
 
 interface Subject {

@@ -9,7 +9,7 @@ import { users, type UserRow } from '../schema/people/user.ts';
 import { sampleOfHashes } from './hash-sample.ts';
 
 /**
- * The result of a password check. Every check computes a password hash, as it would for some user, so that its duration
+ * The result of a password check. Every check computes a hash, even if the address has no user, so that its duration
  * does not reveal which users exist.
  */
 export interface PasswordCheck {
@@ -17,8 +17,8 @@ export interface PasswordCheck {
   readonly user: UserRow | null;
   readonly methodId: string | null;
   /**
-   * The stored hash that the password matched. Null if it did not match, or the user may not sign in, at all or from
-   * this network.
+   * The stored hash that the password matched. Null if it did not match, if the user may not sign in, or if they are
+   * locked out from this network.
    */
   readonly matched: string | null;
   /** The password hashed with the current parameters, if the stored hash is weaker. */
@@ -55,7 +55,7 @@ export function canonicalAddress(typed: string): string | null {
   return parsed.success ? parsed.data : null;
 }
 
-/** The sign-in method that claims the address, with its user and the password hash. */
+/** Returns the sign-in method that claims the address, its user, and the user's password hash (null if none). */
 export async function findClaim(db: Executor, address: string) {
   const [row] = await db
     .select({ method: authenticationMethods, user: users, hash: passwords.hash })

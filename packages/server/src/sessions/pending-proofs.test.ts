@@ -31,7 +31,7 @@ beforeEach(async () => {
   github.account = github.newAccount({ emails: [{ email: person.email, primary: true, verified: true }] });
 });
 
-/** A command line at the consent page. */
+/** Brings a command line to the consent page. */
 async function commandLine() {
   const codeVerifier = randomBytes(32).toString('base64url');
   const browser = visitor(app.server);
@@ -51,7 +51,7 @@ async function commandLine() {
   };
 }
 
-/** An app at the consent page. */
+/** Brings an app to the consent page. */
 async function projectApp() {
   const browser = signInBrowser(app, to);
   await browser.toConsent(person.email);

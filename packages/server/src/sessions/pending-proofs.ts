@@ -6,7 +6,7 @@ import { signInFlows } from '../schema/sign-in/sign-in-flow.ts';
 import { projectCodes } from '../schema/oauth/project-code.ts';
 import { oneTimeTokens } from '../schema/sign-in/one-time-token.ts';
 
-/** Ends the user's approvals that no device has used yet: all of them, or those for one app. */
+/** Deletes the user's approvals of devices that no device has used yet: all of them, or those for one app. */
 export async function endApprovals(tx: Executor, userId: string, appId?: string): Promise<void> {
   const { userId: approver, appId: app } = deviceAuthorizations;
   await tx

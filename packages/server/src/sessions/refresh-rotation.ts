@@ -21,8 +21,8 @@ import { hasFactor } from '../people/enrolment.ts';
 /*
  * Rotation of refresh tokens. A session and its refresh tokens form a family (identity §5). Each refresh replaces the
  * token by its successor, which is computed from the token itself. So a token that is presented twice within ten
- * seconds (a lost response, two tabs) gets the same successor. Reusing any older token indicates a copy, and the whole
- * family ends. The operations decide who may present a token and what they return.
+ * seconds (a lost response, two tabs) gets the same successor. Any other use of a replaced token indicates a copy, and
+ * the whole family ends. The operations decide who may present a token, and build the response.
  */
 
 const RETRY_MS = 10_000;
@@ -67,7 +67,10 @@ export async function loadFamily(db: Executor, sessionId: string): Promise<Famil
 export const canRefresh = (services: Services, { session, user }: Family): boolean =>
   isLive(services, session) && canSignIn(user);
 
-/** Validates a presented token. Undefined if it is not authentic, or its family has ended. */
+/**
+ * Validates a presented token. Returns undefined if it is not authentic, its session is not live, or its user may not
+ * sign in.
+ */
 export async function findPresentedToken(
   db: Executor,
   services: Services,
@@ -98,9 +101,9 @@ export function isSessionOfToken({ services }: Pick<Run, 'services'>, token: str
 }
 
 /**
- * Replaces the token, or finds the same successor for a retry (`isNew` is then false, and the caller records nothing),
- * and returns the session. Returns null if the token gets nothing. Returns `copied` if the family has ended; commit
- * that although the caller is refused.
+ * Replaces the token and returns the session. A retry gets the same successor; `isNew` is then false, and the caller
+ * records nothing. Returns null if the token gets nothing. Returns `copied` if this call ended the family because the
+ * token was reused; refuse the caller, but commit the transaction.
  */
 export async function rotate(
   ctx: Run,
@@ -136,7 +139,7 @@ export async function rotate(
   if (!family || !canRefresh(services, family) || family.session.refreshHash === hash) return null;
   const { session } = family;
   if (!isRetry(services, session, hash)) return (await endFamily(ctx, session.id)) ? 'copied' : null;
-  // After a change of the encryption key the successor differs; the client of such a retry must sign in again.
+  // If the encryption key was changed since the rotation, the successor differs, and the client must sign in again.
   const same = isAccepted && session.refreshHash === hashRefreshToken(successor);
   return same ? { session, isNew: false } : null;
 }

@@ -18,8 +18,8 @@ export const isPending = and(
 
 /**
  * Ends the least recently used sessions above the limit, but never the session `id` itself. Sessions of each app are
- * counted separately, so that an app cannot end other sessions. Sessions with a pending second factor are counted
- * separately too, because the password alone opens them; and so are browser sign-ins for the apps of projects.
+ * counted separately, so that an app cannot end other sessions. So are sessions with a pending second factor, because
+ * the password alone opens them, and browser sign-ins to the apps of projects.
  */
 export async function endLeastUsed(
   ctx: Run,

@@ -47,7 +47,7 @@ export const SignIn = z
 
 const HOUR_MS = 3_600_000;
 
-/** The state of a session from which its access tokens are made, read each time a token is signed. */
+/** The state of a session that its access tokens contain; it is read each time a token is signed. */
 interface AccessTokenInput {
   readonly id: string;
   readonly userId: string;
@@ -186,8 +186,8 @@ export async function openSession(
 }
 
 /**
- * Starts a session of this service, sets the cookie for a browser, and returns the user's accounts; a user without an
- * account gets a personal one.
+ * Starts a session of this service and sets the cookie of a browser. Returns the user's accounts, and whether the
+ * second factor is still required. A user without an account gets a personal one, unless the session is bound.
  */
 export async function startSession(ctx: Run, session: PlannedSession, user: UserRow) {
   const { tx, call, services } = ctx;

@@ -149,7 +149,7 @@ async function onKeyCreated(input: RuleInput): DraftResult {
 async function onKeyExpiring(input: RuleInput): DraftResult {
   const { tx, event } = input;
   const id = idIn(event, 'id');
-  // A key of a slice has the project as tenant here.
+  // For a key of a slice this is the project, not the slice.
   const tenantId = sql`coalesce(${projectGrants.tenantId}, ${apiKeys.tenantId})`;
   const ownerId = sql`coalesce(${projects.ownerId}, ${apiKeys.tenantId})`;
   const [row] = await tx
@@ -200,8 +200,8 @@ const grantChanges: ReadonlyMap<string, 'granted' | 'changed' | 'suspended' | 'r
   ]);
 
 /**
- * Notifies the owners of a customer. The same event in the log of the project has no recipients: it is no
- * organization.
+ * Notifies the owners of a customer. The same event in the log of the project has no recipients, because that log does
+ * not belong to an organization.
  */
 async function onGrantChanged(input: RuleInput): DraftResult {
   const { tx, event } = input;

@@ -130,7 +130,7 @@ describe('notifications about an organization', () => {
         and type like '%.member_%'`);
       expect(await typesOf(bob)).toEqual(reported);
     };
-    // The user knows that they left.
+    // A user who leaves by themselves gets no notification.
     await app.must('removeOrganizationMember', member, { token: bob.token });
     await comesLate();
     await app.must('deleteOrganization', { scope, id: scope.id }, as);
@@ -434,7 +434,7 @@ it('keeps notifications for 90 days, and deletes those that name a purged user',
 
   await signIn(owner, '192.0.2.200');
   expect(await notificationsOf(owner)).toHaveLength(1);
-  // The sessions are purged by then, and the database still dates the user as new.
+  // By then the sessions are purged, and by the database clock the user is still new.
   app.clock.advance(89 * DAY_MS);
   await app.purge();
   const { accessToken: token } = await signIn(owner);

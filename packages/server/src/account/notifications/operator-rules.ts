@@ -10,12 +10,13 @@ import { organizationMembers } from '../../schema/rights/membership.ts';
 import { activeOperators } from '../../people/operators.ts';
 import { idIn, type DraftResult, type RuleInput } from './notification-draft.ts';
 
-/** Notifies every operator of one whom an operator or the command line added. */
+/** Notifies all operators that an operator or the command line added an operator. */
 export async function onOperatorAdded({ tx, event, operators }: RuleInput): DraftResult {
   const id = idIn(event, 'id');
   const [person] = await tx.select({ name: users.name }).from(users).where(eq(users.id, id));
   const { reason } = event.body.data as { reason?: string | null };
-  // Only those have a reason. The first user of a development installation and the users in OPERATORS have none.
+  // Only operators added in this way have a reason, not the first user of a development installation or the users in
+  // OPERATORS.
   if (!person || typeof reason !== 'string') return undefined;
   return {
     type: 'operator_action',

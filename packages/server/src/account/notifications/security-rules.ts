@@ -8,9 +8,9 @@ import type { TextParams } from '../../people/notification-texts/texts.ts';
 const DAY_MS = 86_400_000;
 
 /**
- * Notifies a user of a session from a new network: one from which no session was opened in the last 30 days. Sessions
- * of apps are ignored, because the app's server often opens them. The first sign-in of a new user causes no
- * notification; that of a returning user whose sessions were purged does.
+ * Notifies a user of a session from a new network. A network is new unless the user opened a session there that was
+ * used in the last 30 days. Sessions of apps are ignored, because the app's server often opens them. The first sign-in
+ * of a new user causes no notification; that of a returning user whose sessions were purged does.
  */
 export async function onSignedIn({ tx, event }: RuleInput): DraftResult {
   const id = idIn(event, 'id');
@@ -65,7 +65,7 @@ export const onUserChanged =
 export async function onMethodsChanged({ event }: RuleInput): DraftResult {
   const id = idIn(event, 'id');
   const { change, provider, label } = event.body.data as Partial<TextParams['sign_in_methods_changed']>;
-  // The user, and with them the data of the event, was erased in the meantime.
+  // The data is missing if the user was erased in the meantime.
   if (!change || !provider || label === undefined) return undefined;
   const words = { change, provider, label };
   return { type: 'sign_in_methods_changed', userIds: [id], words, target: { type: 'User', id } };

@@ -1,7 +1,7 @@
 import type { OpenidScope } from '../../schema/apps/openid-scope.ts';
 import type { Language } from '../../languages.ts';
 
-/** What the app requests by OpenID Connect (openid §3). */
+/** The parameters of OpenID Connect in an authorization request (openid §3). */
 interface OpenidRequest {
   readonly scopes: readonly OpenidScope[];
   /** Null if none was sent. */
@@ -29,7 +29,7 @@ export interface AppRequest {
   readonly openid?: OpenidRequest;
   /** Resource servers for which the access tokens are intended (RFC 8707); absent if the app named none. */
   readonly resources?: readonly string[];
-  /** How the app gets the answer; absent: in the query of the redirect URI. */
+  /** How the app gets the response; absent: in the query of the redirect URI. */
   readonly responseMode?: 'form_post';
   /** The user of the `id_token_hint`; no other user can finish this sign-in. */
   readonly expectedUserId?: string;
@@ -37,11 +37,11 @@ export interface AppRequest {
   readonly asksConsent?: true;
   /** The user has to use a second factor, and to add one if they have none (`acr_values`). */
   readonly asksFactor?: true;
-  /** The address that is filled into the form at the beginning. */
+  /** The address with which the sign-in form is prefilled (`login_hint`). */
   readonly loginHint?: string;
   /**
-   * The organization for which the user signs in: its id or slug as sent, or what the user chose; null: for none.
-   * Absent: not decided yet.
+   * The organization for which the user signs in: its id or slug as sent, or the user's choice; null: for none. Absent:
+   * not decided yet.
    */
   readonly organization?: string | null;
   /** The language that the app requested; absent for that of the browser. */
@@ -58,13 +58,13 @@ export interface AppRequest {
     readonly cli?: CliRequest;
   };
   /**
-   * A device that waits for the user (RFC 8628), for an app or a command line. It gets the answer, not a redirect
-   * URI.
+   * A device that waits for the user (RFC 8628), for an app or a command line. The device gets the response instead of
+   * a redirect URI.
    */
   readonly device?: WaitingDevice;
 }
 
-/** A waiting device, with what the page shows of it so that the user can compare. */
+/** A waiting device, with the details that the page shows so that the user can recognize it. */
 export interface WaitingDevice {
   /** Hash of its device code. */
   readonly hash: string;

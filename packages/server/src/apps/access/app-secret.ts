@@ -7,7 +7,7 @@ const LABEL = 'project-app-secret';
 
 type Keys = Pick<Services, 'kek'>;
 
-/** Creates a secret and the hash of it to store. */
+/** Creates a secret, and the hash to store for it. */
 export function createAppSecret({ kek }: Keys): {
   readonly clientSecret: string;
   readonly secretHash: Buffer;

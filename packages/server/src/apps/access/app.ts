@@ -23,8 +23,7 @@ export interface LiveApp extends Readonly<typeof projectApps.$inferSelect> {
   /** The slice of that organization's grant, if the organization does not own the project. */
   readonly sliceId: string | null;
   /**
-   * Which organizations' identity providers users may sign in through: those of organizations that use the project,
-   * all, or none.
+   * The organizations whose identity providers users may sign in through: those that use the project, all, or none.
    */
   readonly takesConnections: 'ofProject' | 'all' | 'none';
 }
@@ -68,8 +67,8 @@ export const issuerOf = ({ appUrl }: Config, { owner, tenantId }: LiveApp): stri
   projectIssuer(appUrl, owner, tenantId);
 
 /**
- * Returns the node on which to record calls without a scope: the slice for whose customer the app is used, otherwise
- * the app's project.
+ * Returns the node on which to record calls without a scope: the slice of the customer for whom the user signs in,
+ * otherwise the app's project.
  */
 export const nodeOfApp = ({ tenantId, sliceId, scope }: LiveApp): NodeRef => ({
   id: sliceId ?? tenantId,
@@ -94,8 +93,8 @@ export const isOffered = (
 ): boolean => offeredIdentityProviders(services, app).some((provider) => provider.key === key);
 
 /**
- * The providers that sign-in pages offer for the app. GitHub is among them only if the operator has configured it,
- * passkeys only if they have a domain: browsers accept no IP address.
+ * Returns the app's enabled sign-in methods that this installation can offer. GitHub needs a configured client.
+ * Passkeys need a domain, because browsers do not accept an IP address.
  */
 export const offeredProviders = (
   { github, passkeys }: Config,

@@ -3,9 +3,7 @@
 import type { Config } from '../../config/config.ts';
 import { issuerOf, type LiveApp } from './app.ts';
 
-/* Redirects to an app with the result of a sign-in (RFC 6749 §4.1.2), always with the issuer (RFC 9207). */
-
-/** Errors that are reported to the app. All others are shown to the user on our own pages. */
+/** The errors that are reported to the app. The service's own pages show all others to the user. */
 export type AppError =
   | 'invalid_request'
   | 'invalid_scope'
@@ -26,11 +24,11 @@ interface RedirectTarget {
   readonly state: string | null;
 }
 
-/** What an app gets: a code, or an error with a fixed English text for its developer. The text never contains input. */
+/** A code, or an error with a fixed English text for the developer of the app. The text never contains input. */
 export type AuthorizationResult =
   { readonly code: string } | { readonly error: AppError; readonly error_description?: string };
 
-/** Returns the parameters of the response, whichever way it is sent. */
+/** Returns the parameters of the response, which are the same in every response mode. */
 export const responseParameters = (
   config: Config,
   app: LiveApp,
@@ -43,9 +41,9 @@ export const responseParameters = (
 });
 
 /**
- * Returns the redirect URI with the parameters appended. The rest of the address is unchanged, because apps compare it
- * character by character. It has no fragment. A query parameter with the same name is removed, so that each occurs
- * once.
+ * Returns the redirect URI with the parameters appended. A query parameter with the same name is removed, so that each
+ * occurs once. Path and other parameters keep their spelling, because apps compare the address character by character.
+ * A redirect URI never has a fragment.
  */
 export function responseRedirect(redirectUri: string, parameters: Readonly<Record<string, string>>): string {
   const [path = '', query = ''] = redirectUri.split(/\?(.*)/s);

@@ -9,7 +9,7 @@ import type { LiveApp } from './app.ts';
 import type { OpenidScope } from '../../schema/apps/openid-scope.ts';
 
 /*
- * Consent of users to apps (openid §6). Users are asked once, and again only for what they have not consented to yet.
+ * Consent of users to apps (openid §6). A user is asked once, and again only for scopes without consent.
  */
 
 interface Consent {
@@ -18,18 +18,18 @@ interface Consent {
   readonly openidScopes: readonly OpenidScope[];
 }
 
-/** What an app gets if it names no scopes of OpenID: all of this from userinfo, and a refresh token. */
+/** The scopes of an app that names no scopes of OpenID: it gets these claims from userinfo, and a refresh token. */
 const withoutOpenid: readonly OpenidScope[] = ['profile', 'email', 'offline_access'];
 
-/** What a request needs consent for. `openid`: the scopes of OpenID that it names; absent: none. */
+/** Returns the consent that a request needs. `openid`: the scopes of OpenID that it names; absent: none. */
 export const consentFor = (
   scopes: readonly string[] | null,
   openid: readonly OpenidScope[] | undefined,
 ): Consent => ({ scopes, openidScopes: openid ?? withoutOpenid });
 
 /**
- * Whether the user has consented to all of this before. Consent to an unrestricted app does not cover permissions
- * that the app later requests by name, because these can be of the management plane.
+ * Whether the user's stored consent covers all of this. Consent to an unrestricted app does not cover permissions that
+ * the app later requests by name, because these can belong to the management plane.
  */
 export async function hasConsented(
   db: Executor,
@@ -81,7 +81,7 @@ export async function rememberConsent(
   }
 }
 
-/** Returns the grants with the names of their apps, newest first. */
+/** Returns the grants with the names of their apps, projects and organizations, newest first. */
 export const loadGrants = (db: Executor, which: SQL) =>
   db
     .select({

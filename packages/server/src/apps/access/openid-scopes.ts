@@ -9,7 +9,7 @@ interface RequestedScopes {
   readonly permissions: readonly string[] | null;
 }
 
-/** Returns the scopes of a request, each once. They are separated by spaces. */
+/** Parses the parameter `scope`: names separated by spaces. Returns each scope once. */
 export function parseScopes(sent: string | undefined): RequestedScopes {
   const names = [...new Set((sent ?? '').split(' ').filter(Boolean))];
   const permissions = names.filter((name) => !isOpenidScope(name));

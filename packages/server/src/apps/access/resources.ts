@@ -12,13 +12,13 @@ export const namedResources = (sent: string | readonly string[] | undefined): st
   ...new Set([sent ?? []].flat().filter((value) => value !== '')),
 ];
 
-/** Whether the app may name all of these at once. */
+/** Whether the app may name all of these resources in one request. */
 export const mayName = ({ resources }: Pick<LiveApp, 'resources'>, named: readonly string[]): boolean =>
   named.length <= MAX_NAMED_RESOURCES && named.every((resource) => resources.includes(resource));
 
 /**
- * The resources of a token: those that the client names now, else all that were granted. `granted` null: nothing was
- * named before, so the app may name any of its own.
+ * Returns the resources of a token: those that the client names now, otherwise all that were granted. `granted` null:
+ * the sign-in named none, so the app may name any of its own.
  * @throws VALIDATION_ERROR on `resource`, which OAuth clients get as `invalid_target`
  */
 export function resourcesOf(

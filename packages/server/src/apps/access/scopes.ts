@@ -16,8 +16,9 @@ export interface NamedScope {
 }
 
 /**
- * Names scopes, in the given order. If several permissions have the same resource and action, the oldest one names the
- * scope; the name of a built-in permission takes precedence. A scope without a permission is named by itself.
+ * Returns the scopes with their names, in the given order. The name is that of the permission: of the oldest one if
+ * several have the same resource and action, and of a built-in one before all others. The name of a scope without a
+ * permission is the scope itself.
  */
 export async function namedScopes(
   db: Executor,
@@ -51,9 +52,9 @@ interface ScopeSubject {
 }
 
 /**
- * The scopes that consent can grant: requested, and allowed to the app. Null: not restricted, so the app may do what
- * the user may. The scopes are a ceiling (openid §7): at each use the app may use those that the user then holds. The
- * ceiling does not rise when the app gets more scopes.
+ * Returns the scopes that consent can grant: those that are requested and allowed to the app. Null: not restricted, so
+ * the app may do everything that the user may do. The scopes are a ceiling (openid §7): the app can use only those that
+ * the user holds at that time. The ceiling does not rise when the app gets more scopes.
  */
 export function ceilingOf(
   { scopes }: Pick<LiveApp, 'scopes'>,

@@ -53,7 +53,7 @@ export const serviceAsApp = ({
   postLogoutRedirectUris: [],
   allowedOrigins: [],
   allowSignUp: allowsSignUp,
-  // Sign-up needs an app with a role. No user gets this one.
+  // The check of sign-up requires a role. No user is ever assigned this one.
   signUpRoleId: SERVICE_APP_ID,
   signUpRoleTenantId: SERVICE_APP_ID,
   confidential: true,

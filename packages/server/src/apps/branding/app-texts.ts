@@ -10,14 +10,14 @@ export const appTextFor = (
   language: AppText['language'],
 ): AppText | undefined => texts.find((text) => text.purpose === purpose && text.language === language);
 
-/** Control and format characters, which are invisible or change the direction of the text; line breaks are allowed. */
+/** Control and format characters, which are invisible or change the direction of the text; `\n` is allowed. */
 const unseen = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/u;
-/** What mail programs turn into a link, in any script: an address, a scheme, a name with a dot. */
+/** Text that mail programs turn into a link, in any script: an address, a scheme, a name with a dot. */
 const linked =
   /[@\uFE6B\uFF20]|[:\uFE55\uFF1A]\s?[/\\\uFF0F\uFF3C]|[\p{L}\p{N}}-][.\u2024\u3002\uFE52\uFF0E\uFF61]\p{L}{2}/u;
 /**
- * A phone number or a code: six digits, with at most three characters other than letters, or the name of the app,
- * between two of them.
+ * A phone number or a code: six digits with at most three separators after each. A separator is any character other
+ * than a letter or digit, or the placeholder `{app}`.
  */
 const numbered = /(?:\p{N}(?:\{app\}|[^\p{L}\p{N}]){0,3}){6}/u;
 const placeholder = /\{app\}/g;
@@ -87,7 +87,7 @@ function assertRules(path: string, text: string | null | undefined, rules: reado
   if (broken) throw fail('VALIDATION_ERROR', { details: [{ path, code: broken.code }], fix: broken.fix });
 }
 
-/** @throws VALIDATION_ERROR */
+/** Checks the sender name and texts of an app, and that the operator allows them. @throws VALIDATION_ERROR */
 export function assertAppTexts(
   { mail }: { readonly mail: { readonly appTexts: boolean } },
   {

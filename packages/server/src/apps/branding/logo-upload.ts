@@ -24,8 +24,8 @@ export const logoFile = z
   });
 
 /**
- * The logo in the upload. Accepted uploads are rate limited, because each one fills the write-ahead log of the
- * database.
+ * Returns the logo in the upload, or null to remove the logo. Accepted uploads are rate limited, because each one fills
+ * the write-ahead log of the database.
  * @throws VALIDATION_ERROR, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, RATE_LIMITED
  */
 export async function prepareLogo(

@@ -11,16 +11,19 @@ import { logos } from '../../schema/tenants/logo.ts';
 
 const folder = (appUrl: string): string => `${appUrl}/api/pictures/`;
 
-/** Whether this service serves the picture. Loading it then tells no other site who reads the page. */
+/** Whether this service serves the picture. Then no other site learns who reads the page or mail. */
 export const isOwnPicture = (appUrl: string, address: string | null): address is string =>
   address !== null &&
   address.startsWith(folder(appUrl)) &&
   fileName.test(address.slice(folder(appUrl).length));
 
-/** A file name and nothing else: with a further path or a query, the address would lead elsewhere. */
+/** Matches a plain file name. With a further path or a query, the address would lead elsewhere. */
 const fileName = /^[\w-]{43}\.[a-z]{3,4}$/;
 
-/** Stores the logo in place of the previous one, whose address stops working. Returns the new address. */
+/**
+ * Replaces the logo and returns its new address; the address of the previous one stops working. If `image` is null,
+ * deletes the logo and returns null.
+ */
 export async function storeLogo(
   { tx, services }: { readonly tx: Executor; readonly services: Services },
   owner: { readonly id: string; readonly tenantId: string },
@@ -40,13 +43,11 @@ export async function storeLogo(
   return folder(services.config.appUrl) + name;
 }
 
-/** Removes the logos of these apps or organizations. */
+/** Deletes the logos of these apps or organizations. */
 export const removeLogos = (tx: Executor, ids: readonly string[]): Promise<unknown> =>
   tx.delete(logos).where(isAnyOf(logos.id, ids));
 
-/**
- * The condition that a live row of the table still refers to the logo, also after a policy document changed the row.
- */
+/** SQL condition: a live row of the table still refers to the logo with its `logo_url`. */
 const ofLive = (table: typeof projectApps | typeof organizations): SQL =>
   sql`exists (select 1 from ${table} t where t.id = ${logos.id} and t.deleted_at is null
     and right(t.logo_url, length(${logos.name})) = ${logos.name})`;

@@ -8,9 +8,9 @@ interface Ways {
 }
 
 /**
- * What is wrong with the sign-in methods of an app; null if nothing is. An app needs at least one, and each provider
- * must exist: a typing error would otherwise only show as a missing button. A provider that the app has already may
- * stay, even if the operator has removed it.
+ * Returns the faults in the sign-in methods of an app; null if there are none. An app needs at least one method, and
+ * each provider must exist: otherwise a typing error would only show as a missing button. A provider that the app
+ * already has may stay, even if the operator has removed it.
  */
 export function signInMethodFaults(
   { identityProviders }: Pick<Services, 'identityProviders'>,
@@ -31,7 +31,7 @@ export function signInMethodFaults(
   return { details, fix: 'Use keys of GET /api/auth/providers; GitHub belongs in enabledProviders.' };
 }
 
-/** @throws VALIDATION_ERROR */
+/** Asserts that `signInMethodFaults` finds none. @throws VALIDATION_ERROR */
 export function assertSignInMethods(
   services: Pick<Services, 'identityProviders'>,
   ways: Ways,

@@ -15,8 +15,9 @@ export const skipConsentFix =
   'Ask an owner or administrator of the organization, or the owner of the account, to set firstParty.';
 
 /**
- * Why the caller may not decide that an app skips consent (openid §6); null if they may. Only a person who speaks for
- * the owner of the project may decide that; the right to change its apps is not enough.
+ * Returns why the caller may not let an app skip consent (openid §6); null if they may. Only a person who speaks for
+ * the owner of the project may decide that: an owner or administrator of the organization, or the owner of the account.
+ * The right to update apps is not enough.
  */
 export function skipConsentRefusal(
   ctx: Setter,
@@ -32,7 +33,7 @@ export function skipConsentRefusal(
     : 'STEP_UP_REQUIRED';
 }
 
-/** @throws SESSION_REQUIRED, FORBIDDEN, STEP_UP_REQUIRED */
+/** Asserts that the caller may let an app skip consent. @throws SESSION_REQUIRED, FORBIDDEN, STEP_UP_REQUIRED */
 export function assertMaySkipConsent(ctx: Setter): void {
   const code = skipConsentRefusal(ctx);
   if (code !== null) throw fail(code, code === 'FORBIDDEN' ? { fix: skipConsentFix } : {});

@@ -8,9 +8,7 @@ import { fail, type DetailCode } from '../../errors.ts';
 import type { Services } from '../../services.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 
-/* The permissions of a project that its apps may get. */
-
-/** The caller who sets the scopes, and the project. */
+/** The caller who sets the scopes of an app, and the project of the app. */
 interface Setter {
   readonly tx: Executor;
   readonly services: Services;
@@ -20,8 +18,8 @@ interface Setter {
 }
 
 /**
- * The scopes in the spelling of the permissions that they name, without duplicates. The caller must hold each added
- * scope; an unrestricted app (`before` null) counts as having every scope of the project plane. A scope whose
+ * Returns the scopes in the spelling of the permissions that they name, without duplicates. The caller must hold each
+ * added scope; an unrestricted app (`before` null) counts as having every scope of the project plane. A scope whose
  * permission was deleted may stay, and grants nothing.
  *
  * @param field the field that error details name

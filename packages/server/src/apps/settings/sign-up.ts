@@ -1,5 +1,6 @@
 /**
- * Whether people can join the project by an app, and the role that they get: its id, or its key in a policy document.
+ * Whether people can sign up to the project through an app, and the role that they get: its id, or its key in a policy
+ * document.
  */
 export interface SignUp {
   readonly allowSignUp: boolean;
@@ -7,8 +8,8 @@ export interface SignUp {
 }
 
 /**
- * Whether a change delegates the role to strangers. A caller who sets the role of sign-up, or turns sign-up on, must
- * hold all of its permissions.
+ * Whether a change delegates the role to people who sign up. A caller who sets the sign-up role, or turns sign-up on,
+ * must hold all permissions of the role.
  */
 export const delegatesRole = (before: SignUp, after: SignUp): boolean =>
   after.role !== null && (after.role !== before.role || (after.allowSignUp && !before.allowSignUp));

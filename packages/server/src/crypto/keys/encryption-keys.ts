@@ -14,7 +14,8 @@ import type { EncryptionKeys } from './kek.ts';
  * Returns the configured keys, or the key in `<DATA_DIR>/encryption.key` (mode 0600), which is created if it is
  * missing.
  *
- * @throws ConfigError in production without ENCRYPTION_KEY, or if the file contains no valid key
+ * @throws ConfigError in production without ENCRYPTION_KEY, or if the file contains no valid key;
+ * DataDirectoryUnusable if the file cannot be read or created
  */
 export async function resolveEncryptionKeys(
   config: Pick<Config, 'production' | 'dataDir' | 'encryption'>,

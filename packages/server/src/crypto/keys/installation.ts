@@ -13,8 +13,8 @@ export class WrongEncryptionKey extends Error {
 }
 
 /**
- * At the first start, creates the things that every installation needs: its id, the keys that sign session tokens (one
- * active, one published ahead), and a canary that reveals a wrong key-encryption key. Runs under the preparation lock.
+ * At the first start, creates the id of the installation, the keys that sign session tokens (one active, one published
+ * ahead), and a canary that reveals a wrong key-encryption key. Runs under the preparation lock.
  *
  * @returns the id of the installation, which separates installations that share a Redis
  * @throws WrongEncryptionKey before anything is written

@@ -4,7 +4,7 @@
  * operators back up and rotate only one secret. Old keys can still open and derive; only the current key seals. A
  * canary in the database reveals at the start whether the configured key is the right one.
  *
- * @example const sealed = kek.seal(pem, `signing_keys:${id}`);
+ * @example const sealed = kek.seal(pem, `signing_key_secrets:${id}`);
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
@@ -61,7 +61,7 @@ export function createKek({ current, old }: EncryptionKeys): Kek {
   if (keys.some((key) => key.length !== 32)) throw new RangeError('An encryption key has 32 bytes.');
   const idOf = (key: Buffer) => deriveFrom(key, 'key-id').subarray(0, 6).toString('base64url');
   const currentPrefix = `v1.${idOf(current)}.`;
-  // The current key comes last, so that it wins if it is also listed as an old key.
+  // The current key comes last, so that it wins if an old key has the same id.
   const sealKeys = new Map(keys.toReversed().map((key) => [idOf(key), deriveFrom(key, 'seal')]));
   const sealKey = deriveFrom(current, 'seal');
   /**
@@ -110,7 +110,7 @@ export function createKek({ current, old }: EncryptionKeys): Kek {
 
 const canaryAad = 'canary';
 
-/** Returns a value that is stored once, by which later starts recognize the key. */
+/** Returns a value that is stored once, and by which later starts check the configured key. */
 export const makeCanary = (kek: Kek): string => kek.seal('doorward', canaryAad);
 
 /** Whether the current key or a configured old key opens the canary. */

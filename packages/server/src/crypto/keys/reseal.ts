@@ -4,7 +4,7 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { makeCanary, SealError, type Kek } from './kek.ts';
 import { installation } from '../../schema/machines/signing-key.ts';
 
-/** A column whose values are sealed with the additional data `<table>:<key>` and are stored for longer than a day. */
+/** A column whose values are sealed with the additional data `<table>:<key>` and must survive a change of the key. */
 export interface SealedColumn {
   readonly table: PgTable;
   readonly key: PgColumn;

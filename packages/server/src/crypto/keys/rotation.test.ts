@@ -8,7 +8,7 @@ import { rotateKeys } from './rotation.ts';
 import { generateSigningKeyPair } from './rsa.ts';
 import { signingKeys } from '../../schema/machines/signing-key.ts';
 
-/** Concurrent rotations that started with different current keys. */
+/** Concurrent rotations, each of which started while other keys were current. */
 it(
   'waits for every earlier rotation, even if the keys have changed in the meantime',
   { tags: 'race' },

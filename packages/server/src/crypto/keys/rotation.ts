@@ -21,8 +21,8 @@ interface Rotation {
 
 /**
  * Serializes rotations of one issuer until commit. Row locks alone are not enough: a rotation that waited for a row
- * finds it retired, and does not wait for the transaction that created the new rows. The rows are locked as well,
- * because a process of the previous version locks only these.
+ * finds it retired, does not see the rows that replaced it, and so holds no lock. The rows are locked as well, because
+ * during an upgrade a process of the previous version locks only the rows.
  */
 export async function lockKeys(tx: Executor, tenantId: string): Promise<void> {
   await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${`signing keys of ${tenantId}`}, 0))`);

@@ -38,7 +38,7 @@ export function createHashImitation(key: Buffer, clock: Clock): HashImitation {
   };
 }
 
-/** Sorted, so that an address keeps its kind of hash as long as the proportions stay about the same. */
+/** Sorts the hashes by cost, so that an address keeps its kind of hash while the proportions stay about the same. */
 const byCost = (hashes: readonly string[]): readonly string[] =>
   hashes
     .map((hash) => ({ hash, cost: readImportedHash(hash)?.cost ?? '' }))

@@ -45,7 +45,7 @@ type Reader = (parts: readonly string[], text: string) => ImportedHash | undefin
 const derivePbkdf2 = promisify(pbkdf2);
 const deriveScrypt = promisify<string, Buffer, number, object, Buffer>(scrypt);
 
-/** Reads standard Base64 without padding, or passlib's variant, which has `.` instead of `+`. */
+/** Reads standard Base64, with or without padding, and passlib's variant, which has `.` instead of `+`. */
 const fromBase64 = (text: string): Buffer | undefined =>
   /^[A-Za-z0-9+/.]{1,128}={0,2}$/.test(text) ? Buffer.from(text.replaceAll('.', '+'), 'base64') : undefined;
 
@@ -136,8 +136,8 @@ const pbkdf2Hash: Reader = ([, name = '', costs = '', saltText = '', digestText 
 };
 
 /**
- * Reads Django's `pbkdf2_sha256$600000$salt$…`, in which the salt is plain text. Some others write the digest in
- * hexadecimal.
+ * Reads Django's `pbkdf2_sha256$600000$salt$…`, in which the salt is plain text. Some other services write the digest
+ * in hexadecimal.
  */
 const djangoPbkdf2: Reader = ([name = '', costs = '', salt = '', digestText = '', more]) => {
   const isHex = digestText.length === 2 * (digestBytes[name.slice('pbkdf2_'.length)] ?? 0);

@@ -4,7 +4,7 @@
  */
 import type { DetailCode } from '../../errors.ts';
 
-/** Words that the password must not contain. */
+/** The user's address and name, which the password must not contain. */
 interface PasswordIdentity {
   readonly email?: string | null | undefined;
   readonly name?: string | null | undefined;

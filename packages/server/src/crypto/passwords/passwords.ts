@@ -1,6 +1,7 @@
 /**
- * Password hashing: argon2id with 19 MiB, t=2, p=1 (OWASP's first choice), on the thread pool. A hash takes about 20 ms
- * of CPU time and 19 MiB, so the concurrency is limited. The sign-in queue limits how many wait (src/http/admission).
+ * Password hashing: argon2id with 19 MiB, t=2, p=1 (the minimum that OWASP recommends), on the thread pool. A hash
+ * takes about 20 ms of CPU time and 19 MiB, so the concurrency is limited. The sign-in queue limits how many wait
+ * (src/http/admission).
  */
 import { hash } from '@node-rs/argon2';
 import type { Clock } from '../../kernel/ports.ts';
@@ -26,7 +27,7 @@ export interface Passwords {
    */
   verify(hash: string | null, password: string, imitated?: string | null): Promise<boolean>;
   readonly imitationFor: HashImitation;
-  /** Whether the hash has weaker parameters than the current ones. */
+  /** Whether the hash is not argon2id, or has weaker parameters than the current ones. */
   needsRehash(hash: string): boolean;
 }
 

@@ -74,14 +74,14 @@ export function readHeader(token: string): { kid: string } | null {
   return typeof kid === 'string' && /^[\w.-]{1,255}$/.test(kid) ? { kid } : null;
 }
 
-/** The audience that a token claims. Nothing is verified, so it only shows which key to look up. */
+/** The audience that a token claims, if it is a single one. Nothing is verified: use it only to find the app. */
 export function claimedAudience(token: string): string | undefined {
   if (!readHeader(token)) return undefined;
   const audience = jsonObject(Buffer.from(token.split('.')[1] ?? '', 'base64url'))?.['aud'];
   return typeof audience === 'string' ? audience : undefined;
 }
 
-/** Returns the claims of a document with a valid signature. The caller must check every claim. */
+/** Returns the claims of a JWT with a valid signature, else undefined. The caller must check every claim. */
 export async function readSigned(
   publicKey: KeyObject,
   token: string,

@@ -40,7 +40,10 @@ export function personalDigest(entry: ChainEntry, salt: string): string {
   return sha256(salt + canonicalJson([entry.actor.name, entry.ipAddress, entry.userAgent, changes]));
 }
 
-/** The members that the hash covers directly. The digest covers the other members, and `changes` of a User. */
+/**
+ * The members that the hash covers directly. The digest covers the others: `actor.name`, `ipAddress`, `userAgent`, and
+ * `changes` of a User.
+ */
 type Covered = Readonly<
   Record<Exclude<keyof ChainEntry, 'ipAddress' | 'userAgent' | 'changes'> | keyof Sealed, unknown>
 > & { readonly changes?: unknown };
@@ -83,7 +86,7 @@ export function sealEntry(entry: ChainEntry, previousHash: string): Sealing {
 const SALT_BYTES = 16;
 const salts = { bytes: Buffer.alloc(0), used: 0 };
 
-/** Returns a new salt. Random bytes for 256 salts are read together, which takes little longer than for one. */
+/** Returns a new salt. It reads random bytes for 256 salts in one call, which takes little longer than for one. */
 function newSalt(): string {
   if (salts.used === salts.bytes.length)
     Object.assign(salts, { bytes: randomBytes(256 * SALT_BYTES), used: 0 });

@@ -16,7 +16,7 @@ const newProject = () =>
   app.must('createProject', { scope: ada.account, name: unique() }, { token: ada.token });
 const createRole = (scope: { readonly id: string }, at = app) =>
   at.call('createRole', { scope: scope as never, name: unique() }, { token: ada.token });
-/** The number of entries, and how many do not contain the hash of the previous entry. */
+/** Counts the entries, those that break the chain, and those that are dated before their predecessor. */
 async function chainOf(tenantId: string) {
   const [row] = await rowsOf<{ entries: number; broken: number; early: number; head: boolean }>(
     app.owner,

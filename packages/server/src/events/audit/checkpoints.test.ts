@@ -92,7 +92,7 @@ it('are signed daily for every log with new entries', async () => {
 });
 
 it('are signed after a thousand entries', async () => {
-  // As if the last checkpoint were that long ago.
+  // Pretends that the log got this many entries after its last checkpoint.
   const since = (count: number) =>
     app.database.pool
       .update(nodes)

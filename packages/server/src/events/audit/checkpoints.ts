@@ -12,15 +12,15 @@ import type { ActAsSystem } from '../system-act.ts';
  * chain gets valid hashes, but cannot sign them. The signature is stored as an entry of the log, so that every reader
  * of the log has it.
  *
- * The head is read before the transaction that signs it. This is safe, because entries do not change and later entries
- * do not affect the signature. If several processes sign the same head, the first update wins.
+ * The head is read and signed before the transaction that stores the signature. This is safe, because entries do not
+ * change and later entries do not affect the signature. If several processes sign the same head, the first update wins.
  */
 const ENTRIES = 1000;
 const DAY_MS = 86_400_000;
 const BATCH = 100;
 
 /**
- * The `type` claim of checkpoints. `authenticate` accepts only the types of access tokens, so a checkpoint is no
+ * The `type` claim of checkpoints. `authenticate` accepts only the types of access tokens, so a checkpoint isn't a
  * credential.
  */
 const CHECKPOINT = 'auditCheckpoint';
@@ -40,7 +40,7 @@ interface CheckpointOptions {
   readonly log: (error: unknown, message: string) => void;
 }
 
-/** The head of a log, with the sequence that its last checkpoint covers. */
+/** The head of a log. `checkpoint` is the sequence of the entry that stores its last checkpoint. */
 interface Head {
   readonly id: string;
   readonly kind: 'account' | 'organization' | 'project' | 'system';

@@ -28,8 +28,8 @@ interface DenialWindow {
 const WINDOW_MS = 60_000;
 const MAX_COUNTED = 10_000;
 /**
- * Whether a window has not ended. A window that ends too late was opened before the clock was set back, and counts as
- * ended.
+ * Whether a window has not ended. If it ends more than a minute from now, it was opened before the clock was set back,
+ * and counts as ended.
  */
 const isOpen = ({ endsAt }: Pick<DenialWindow, 'endsAt'>, now: number): boolean =>
   endsAt > now && endsAt <= now + WINDOW_MS;
@@ -70,7 +70,7 @@ export function createDenials(options: {
     if (window && isOpen(window, now)) return void window.repeats++;
     windows.delete(key);
     if (window && window.repeats > 0) await write(window.denial, window.repeats);
-    // Beyond the limit windows are no longer counted, and every denial is written.
+    // Beyond the limit no new window is opened, so every further denial is written.
     if (windows.size < MAX_COUNTED) windows.set(key, { denial, endsAt: now + WINDOW_MS, repeats: 0 });
     await write(denial, 1);
   }
@@ -79,7 +79,7 @@ export function createDenials(options: {
     watch: (invoke) => (op, raw, call, seen) => {
       const isDryRun = op.dryRun && (raw as Record<string, unknown>)['dryRun'] === true;
       if (op.kind === 'query' || !op.scoped || isDryRun) return invoke(op, raw, call, seen);
-      // `invoke` sets its scope once the caller is known to belong to it. For other callers it stays empty.
+      // `invoke` fills in `scope` once it knows that the caller belongs to the scope. For other callers it stays unset.
       const noted = seen ?? {};
       const answer = (async () => invoke(op, raw, call, noted))();
       return answer.catch(async (error: unknown) => {

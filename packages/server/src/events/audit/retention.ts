@@ -45,7 +45,7 @@ export async function declareAuditRetention(owner: Executor, days: number): Prom
     );
     return null;
   } catch (error) {
-    // The schema is not migrated yet, which readiness reports, and keeps all entries.
+    // The schema is not migrated yet. Readiness reports that, and until then no entry is deleted.
     if (pgCode(error) === UNDEFINED_FUNCTION) return null;
     if (pgCode(error) !== INSUFFICIENT_PRIVILEGE) throw error;
     return `the audit log is kept for ${declared} days (0: forever), as its owner declared last, and not for ${days}`;
@@ -74,7 +74,7 @@ export function createAuditRetention(options: AuditRetentionOptions): AuditReten
   let stopping = false;
   let running: Promise<number> | null = null;
 
-  /** Finds, for each node of the next batch, its newest expired checkpoint, if older entries exist. */
+  /** Finds, for each node of the next batch, its newest expired checkpoint, if entries that it covers still exist. */
   async function findCuts(after: string | null): Promise<{ last: string | null; cuts: Cut[] }> {
     const nodes = await rowsOf<{ id: string } & { [K in keyof Omit<Cut, 'id'>]: Cut[K] | null }>(
       database.pool,

@@ -50,14 +50,14 @@ export const headerText = (text: string): string =>
   [...text.replace(/\p{Cc}+/gu, ' ').trim()].slice(0, maxLength).join('');
 
 /**
- * A name in which mail programs find no link. Names are chosen by users, who must not be able to send links under our
- * sender address. Mail programs turn anything like `evil.example`, `evil。example` (browsers treat these dots alike),
- * `http://2130706433` or `me@evil` into links; a zero-width space prevents that.
+ * Returns the name so that mail programs find no link in it. Names are chosen by users, who must not be able to send
+ * links under our sender address. Mail programs turn anything like `evil.example`, `evil。example` (browsers treat these
+ * dots alike), `http://2130706433` or `me@evil` into links; a zero-width space prevents that.
  */
 export const withoutLinks = (name: string): string =>
   name.replace(/[.\u3002\uFF0E\uFF61@\uFF20](?=\S)|[:\uFF1A](?=[/\uFF0F\\])/gu, '$&\u200B');
 
-/** Formats a time as `1 January 2030 at 12:00 UTC`, in the reader's language. */
+/** Formats a time in the reader's language; in English, `January 1, 2030 at 12:00 PM UTC`. */
 export const formatTime = (language: Language, time: Date): string =>
   `${new Intl.DateTimeFormat(language, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }).format(time)} UTC`;
 

@@ -33,11 +33,14 @@ interface MailOutboxOptions {
 }
 
 const MINUTE_MS = 60_000;
-/** Longer than any mail server takes to accept or refuse a mail. */
+/** Longer than a mail server normally takes to accept or refuse a mail. */
 const LEASE_MS = 10 * MINUTE_MS;
 const FIRST_WAIT_MS = MINUTE_MS / 2;
 const LONGEST_WAIT_MS = 120 * MINUTE_MS;
-/** After a day a mail is given up, because a link that arrives so late is useless. */
+/**
+ * A mail is given up if its next attempt would be more than a day after it was queued, because a link that arrives so
+ * late is useless.
+ */
 const GIVE_UP_AFTER_MS = 24 * 60 * MINUTE_MS;
 
 /** Half a minute after the first failure, then twice as long each time, at most two hours. */

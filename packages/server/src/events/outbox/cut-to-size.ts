@@ -19,9 +19,9 @@ interface Limits {
  * `truncated`. The audit entry stays complete.
  *
  * The rule is deterministic, so equal events are cut alike. First, all texts longer than 255 characters are cut to the
- * same length, the greatest with which the event fits. If it does not fit even with 255 characters, lists and members
- * of free JSON are also cut to the same number. If the event is still too long without any of them, the values of
- * `changes` become null.
+ * same length, the greatest with which the event fits. If it does not fit even with 255 characters, lists and objects
+ * of free JSON are also cut, all to the same number of members. If the event is still too long without any members, the
+ * values of `changes` become null.
  *
  * `isNeverCut`: members of `data` and `changes` that are never cut, such as links and values with a fixed format.
  *

@@ -15,7 +15,7 @@ let app: TestApp;
 let logs: string[];
 let sequence = 0;
 beforeAll(async () => {
-  // The relay of the app must not process these events.
+  // Not a shared app, because the relay of another test file could process these events.
   app = await startOwnApp();
   await app.owner.execute(sql`create table notified (id bigint generated always as identity, event text)`);
   await app.owner.execute(sql`grant select, insert, delete on notified to public`);

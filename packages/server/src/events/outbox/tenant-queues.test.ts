@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createTenantQueues } from './tenant-queues.ts';
 
-/** Works that end on demand. */
+/** Mutations that end when the test ends them. */
 function works() {
   const begun: string[] = [];
   const ends = new Map<string, (error?: Error) => void>();

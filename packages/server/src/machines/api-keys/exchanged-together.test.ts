@@ -22,7 +22,7 @@ const STALE = 3;
 const endpoints = ['exchangeApiKey', 'projectToken'] as const;
 type Endpoint = (typeof endpoints)[number];
 
-/** Keys in the cache of this process, since each was exchanged before. */
+/** Creates keys and exchanges each once, so that they are in the cache of this process. */
 async function knownKeys() {
   const as = { token: owner.token };
   const { scope, id: projectId } = await app.must('createProject', { scope: owner.account, name: 'P' }, as);
@@ -49,7 +49,7 @@ const entriesOf = async (projectId: string) => {
 };
 
 const now = sql`now()`;
-// Written directly to the database, without invalidation: as by another process at the same moment.
+// The change is written directly to the database, without invalidation, as if by another process at the same moment.
 it.each([
   ['revoked', { revokedAt: now }],
   ['deleted', { deletedAt: now }],

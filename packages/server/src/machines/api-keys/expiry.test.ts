@@ -8,7 +8,7 @@ import { events } from '../../schema/events/event.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 import { apiKeys } from '../../schema/machines/api-key.ts';
 
-/** Warnings of keys that will expire: when, how often, and to whom. */
+/** Warnings about keys that will expire: when they are sent, how often, and to whom. */
 let app: TestApp;
 let owner: Person;
 let scope: ScopeRef;
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** A key that was created `age` days ago and expires in `left` days. */
+/** Creates a key, as if `age` days ago, that expires in `left` days. */
 async function keyOf(name: string, age: number, left: number): Promise<string> {
   const { id } = await app.must('createApiKey', { scope, name }, as);
   await lives(id, age, left);
@@ -92,7 +92,7 @@ it('warns of active keys only, and skips notices from before the creation', asyn
 it('notifies the creator in their language, in the service and by mail', async () => {
   await app.must('updateMe', { locale: 'de' }, as);
   const id = await keyOf('evil.example', 100, 6.5);
-  // Those of the tests before may still be on their way.
+  // Mails of earlier tests may still be queued.
   await app.app.flushMails();
   app.mails.length = 0;
   expect(await run()).toBe(1);

@@ -42,7 +42,7 @@ export async function warnOfExpiringKeys(
   return warned;
 }
 
-/** SQL: the notice, in days, that is due for a key; null if none is. */
+/** SQL: the latest notice of a key whose time has come, in days before the expiry; null if none. */
 const dueNotice = (now: Date): SQL => {
   const noticeTime = (days: number) => sql`${apiKeys.expiresAt} - ${days} * interval '1 day'`;
   const isReached = (days: number) =>

@@ -120,7 +120,7 @@ describe.each(storyTransports(import.meta))('over %s', (via) => {
       .update(apiKeys)
       .set({ lastUsedAt: sql`last_used_at - interval '61 seconds'` })
       .where(eq(apiKeys.id, key.id));
-    // The minute is over only in the database; the cache reloads the key after rights in the project may have changed.
+    // The minute has passed only in the database. A change of rights in the project makes the cache reload the key.
     await app.must('createGroup', { scope, name: `${via} ${key.id}` }, as);
     expect((await exchange(key, via, '2001:DB8::8')).ok).toBe(true);
     const second = await read();
@@ -178,7 +178,7 @@ it('reads the address of a dual-stack socket', async () => {
       method: 'POST',
       url: '/api/auth/token',
       remoteAddress,
-      // A proxy that is not trusted: the header is ignored.
+      // The proxy is not trusted, so the header is ignored.
       headers: from('203.0.113.9'),
       payload: { clientId, clientSecret, scope: own },
     });

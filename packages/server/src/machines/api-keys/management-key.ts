@@ -21,16 +21,16 @@ export const isManagementScope = ({ tenant }: ScopeInput): boolean => {
   return canonical === 'organization' || canonical === 'account';
 };
 
-/** Whether a session is needed to rotate a key: a key may rotate no management key but itself. */
+/** Whether only a session may rotate this key: the only management key that a key may rotate is itself. */
 export const needsSessionToRotate = (
   { scope, id }: { readonly scope: ScopeInput; readonly id: string },
   { credentialId }: Principal,
 ): boolean => isManagementScope(scope) && id !== credentialId;
 
 /**
- * Locks the membership of the key's service user until the commit, so that a service user who leaves meanwhile leaves
- * no key behind. The caller learns the secret and can act as the service user, so they must hold all that it holds:
- * in the scope, in its projects, and for an account in the organizations that the key reaches.
+ * Locks the membership of the key's service user until the commit, so that a service user who is removed meanwhile
+ * leaves no key behind. The caller learns the secret and can act as the service user, so they must hold all that it
+ * holds: in the scope, in its projects, and for an account in the organizations that the key reaches.
  * @throws VALIDATION_ERROR, NOT_FOUND, PRIVILEGE_ESCALATION, SSO_REQUIRED
  */
 export async function lockServiceUserOf(
@@ -73,9 +73,9 @@ export async function lockServiceUserOf(
 }
 
 /**
- * Asserts in each organization of the account to which the service user belongs that the caller holds all that the
- * service user holds. An owner of the organization holds everything there, so nothing is compared. Callers who must
- * come through the identity provider of an organization are refused, because the key would be a way around it.
+ * Asserts that the caller holds all that the service user holds, in each organization of the account to which the
+ * service user belongs. An owner of the organization holds everything there, so nothing is compared. Callers who must
+ * sign in through the identity provider of an organization are refused, because the key would bypass it.
  */
 const assertHoldsAllInOrganizations = (ctx: Omit<KeyCreation, 'input'>, userId: string): Promise<void> =>
   withoutRls(ctx.tx, async () => {

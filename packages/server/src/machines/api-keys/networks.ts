@@ -21,8 +21,8 @@ async function cidrsOfCaller(tx: Executor, { type, credentialId }: Principal): P
 }
 
 /**
- * The networks of a new key, by default those of the calling key. @throws PRIVILEGE_ESCALATION for networks beyond
- * them
+ * Returns the networks of a new key, by default those of the calling key.
+ * @throws PRIVILEGE_ESCALATION for networks beyond those of the calling key
  */
 export async function networksForNewKey(
   tx: Executor,

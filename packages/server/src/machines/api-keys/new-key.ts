@@ -31,9 +31,9 @@ export interface KeyCreation {
 }
 
 /**
- * The role of a new key: the requested one (of the project, of its owner, or built-in), else the creator's current
- * role; a ProjectUser key and a management key have none. The creator must be able to grant what the key will hold
- * (authorization §5, §9).
+ * Returns the role of a new key: the requested one (of the project, of its owner, or built-in), otherwise the creator's
+ * current role. A ProjectUser key and a management key have none; in a granted scope it must be requested. The creator
+ * must be able to grant what the key will hold (authorization §5, §9).
  *
  * @throws ROLE_REQUIRED, NOT_FOUND, PRIVILEGE_ESCALATION, SESSION_REQUIRED, VALIDATION_ERROR
  */
@@ -65,7 +65,7 @@ export async function roleForNewKey(ctx: KeyCreation): Promise<{ id: string; ten
   if (scope.grant) return roleOfSlice(tx, scope, input.roleId);
   const id = input.roleId ?? defaultRole(rights);
   assertNoKeyForOwner(ctx, [id]);
-  // Share-locked, so that no concurrent transaction deletes the role before this key has it.
+  // The share lock keeps a concurrent transaction from deleting the role before this key has it.
   const [role] = await tx
     .select({ id: roles.id, tenantId: roles.tenantId, level: roles.level })
     .from(roles)
@@ -79,8 +79,8 @@ export async function roleForNewKey(ctx: KeyCreation): Promise<{ id: string; ten
 }
 
 /**
- * The role of a key in a granted scope: one of the granted roles. The owner of the project has delegated them to
- * those who may create keys there, so the caller need not hold what they contain.
+ * Returns the role of a key in a granted scope: one of the granted roles. The owner of the project has delegated them
+ * to everyone who may create keys there, so the caller need not hold the permissions of the role.
  * @throws ROLE_REQUIRED, NOT_FOUND
  */
 async function roleOfSlice(tx: Executor, scope: ResolvedScope, roleId: string | null | undefined) {
@@ -136,7 +136,7 @@ async function assertCanActFor(
 }
 
 /**
- * Whether the caller's rights are exactly the user's. The key of a project has its creator's id, but rights of its own.
+ * Whether the caller's rights are exactly the user's. A project's key has its creator's user id, but its own rights.
  */
 const actsAs = ({ type, userId, pinned }: Principal, id: string): boolean =>
   userId === id && (type === 'session' || (type === 'ApiKey' && pinned?.tenant === 'projectUser'));
@@ -172,7 +172,7 @@ const MAX_YEARS = 10;
 
 /**
  * Returns the expiry of a new key. It must be in the future, at most ten years ahead, and not after the expiry of the
- * key that creates it.
+ * calling key. Without a requested expiry, it is that of the calling key.
  * @throws VALIDATION_ERROR
  */
 export async function assertExpiry(

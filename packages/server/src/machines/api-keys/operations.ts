@@ -104,7 +104,7 @@ export const createApiKey = mutation({
   ],
   run: async (ctx) => {
     const { db, scope, services, tx } = ctx;
-    // The scope is stored in PascalCase by `scopeColumns`, not as it was sent.
+    // `scopeColumns` stores the scope in PascalCase, not as it was sent.
     const { scope: _, userId, ...input } = ctx.input;
     const principal = callerOf(ctx);
     if (principal.type === 'projectApp') throw fail('SESSION_REQUIRED');

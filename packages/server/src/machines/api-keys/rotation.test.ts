@@ -49,7 +49,7 @@ async function colleague(role: RoleName, ...projectRoles: RoleName[]): Promise<P
   return person;
 }
 
-/** Ends the overlap in the database, whose clock decides. */
+/** Ends the overlap in the database, because the clock of the database decides. */
 const endOverlap = (keyId: string) =>
   app.database.pool
     .update(apiKeySecrets)

@@ -12,7 +12,7 @@ import { type keyTenants, ApiKey, apiKeys, apiKeySecrets } from '../../schema/ma
 
 type Row = RowOf<typeof ApiKey>;
 
-/** Returns the scope as the row of a key stores it and responses show it. */
+/** Returns the columns of a key that store its scope, in the spelling of responses. */
 export const scopeColumns = ({ tenant, id }: ResolvedScope) => ({
   scopeTenant: pascalTenant(tenant) as (typeof keyTenants)[number],
   scopeId: id,
@@ -83,8 +83,8 @@ interface Rotation {
 }
 
 /**
- * Replaces the secret of an active key. The previous secret stays valid for another `graceSeconds`; 0 ends it at once.
- * Older ones end now, so that at most two secrets are valid.
+ * Replaces the secret of an active key. The previous secret stays valid for another `graceSeconds`; 0 ends it
+ * immediately. Older ones end immediately too, so that at most two secrets are valid.
  * @throws NOT_FOUND, INVALID_STATE
  */
 export async function replaceSecret(
@@ -114,7 +114,7 @@ export async function hardDelete(tx: Executor, id: string): Promise<void> {
   await tx.delete(apiKeys).where(eq(apiKeys.id, id));
 }
 
-/** Returns what an audit entry records about a key besides its id. */
+/** Returns the metadata of an audit entry about a key. */
 export const auditMetadata = ({ clientId, scope, roleId, expiresAt }: Row): Record<string, unknown> => ({
   clientId,
   scope,
@@ -122,12 +122,13 @@ export const auditMetadata = ({ clientId, scope, roleId, expiresAt }: Row): Reco
   expiresAt,
 });
 
-/** The maximum number of keys of a customer in a granted project. */
+/** Maximum number of keys of a customer in a granted project; deleted and revoked keys do not count. */
 const MAX_PER_SLICE = 100;
 
 /**
- * Call it after the insert of a key in a granted scope. It counts under the lock of the slice's node, which the
- * mutation needs anyway, so concurrent creations cannot exceed the limit together. @throws CONFLICT
+ * Asserts that a granted scope does not have too many keys. Call it after the insert of a key. It counts under the lock
+ * of the slice's node, which the mutation needs anyway, so concurrent creations cannot exceed the limit together.
+ * @throws CONFLICT
  */
 export async function assertWithinSliceLimit({ tx, db }: StoreContext): Promise<void> {
   const { nodeId, grant } = db.scope;

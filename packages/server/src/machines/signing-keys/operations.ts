@@ -89,7 +89,7 @@ const Jwks = z
   })
   .meta({ id: 'Jwks', description: 'Public keys (RFC 7517).' });
 
-/** Sends the JWKS with the caching headers that verifiers expect. An unchanged JWKS is answered with 304. */
+/** Returns the JWKS with the caching headers that verifiers expect. REST adds the ETag, and sends 304 if it matches. */
 async function answerJwks(
   tenantId: string,
   { tx, services }: { tx: Executor; services: Services },

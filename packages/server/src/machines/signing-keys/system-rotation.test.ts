@@ -17,7 +17,7 @@ it('rotates the system key when it is due, and sessions stay valid', { tags: 'ra
   expect(await rotateSystemKey()).toBe(false);
   const before = await kids();
 
-  // Only the key becomes ninety days older, so that sessions do not expire.
+  // Makes only the key older, and does not advance the clock, so that sessions do not expire.
   await app.database.pool.execute(
     sql`update signing_keys set activated_at = now() - interval '90 days' where tenant_id = ${SYSTEM_NODE} and status = 'active'`,
   );

@@ -8,8 +8,8 @@ import type { Services } from '../../services.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 
 /**
- * Rotates the key of session tokens when it is due (identity §10, `JWT_SYSTEM_KEY_ROTATION_DAYS`; 0 = never). Of
- * concurrent processes only one rotates: the others wait for its lock and check again.
+ * Rotates the key of session tokens if that is due (identity §10, `JWT_SYSTEM_KEY_ROTATION_DAYS`; 0 = never). If
+ * several processes call it at the same time, one rotates; the others wait for its lock and check again.
  *
  * @returns whether this call rotated the key; never rejects
  */

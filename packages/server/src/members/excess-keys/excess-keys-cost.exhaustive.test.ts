@@ -14,8 +14,8 @@ import { rowsOf } from '../../db/statements/rows.ts';
 import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
 
 /**
- * The vendor adds to a role by which a machine of each customer outgrows the maker of its key: the number of statements
- * does not depend on the number of customers, and every key ends.
+ * The vendor adds permissions to a role, so that a machine of each customer gets more rights than the maker of its key.
+ * Every such key is revoked, and the number of statements does not depend on the number of customers.
  */
 let app: TestApp;
 let vendor: Vendor;
@@ -37,12 +37,12 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** More customers like the first one: an organization, a machine with a key, and a role in a slice of its own. */
+/** Adds customers like the first one: an organization, a machine with a key, and a role in a slice of its own. */
 async function addCustomers(count: number): Promise<void> {
   const db = app.owner;
   const project = sql`${vendor.projectId}::uuid`;
   const account = sql`${customer.owner.account.id}::uuid`;
-  /** The row of the first customer with other values in these columns. */
+  /** Copies the row of the first customer, with other values in these columns. */
   const copy = async (table: string, where: ReturnType<typeof sql>, changed: Record<string, string>) => {
     const named = await rowsOf<{ name: string }>(
       db,
@@ -105,7 +105,7 @@ it('costs as many statements with 200 customers as with few', async () => {
     permissionIds.push(vendor.permissions[action] as string);
     const input = { scope: vendor.scope, id: group.id, permissionIds: [...permissionIds] };
     const spent = await app.spent(() => app.must('updateGroup', input, as));
-    // The topics of 200 keys are more than one notification of PostgreSQL holds.
+    // Not counted, because the topics of 200 keys do not fit into one notification of PostgreSQL.
     return spent.filter((statement) => !isFraming(statement) && !statement.includes('pg_notify')).length;
   };
   await addCustomers(3);
@@ -114,7 +114,7 @@ it('costs as many statements with 200 customers as with few', async () => {
   expect(await liveKeys()).toBe(0);
 
   await addCustomers(200);
-  // Those of the first step were revoked, and the copies with them.
+  // The keys of the first step are revoked, and so are their copies: makes all of them live again.
   await app.owner.execute(sql`update api_keys set revoked_at = null, revoked_reason = null`);
   const before = await liveKeys();
   expect(before).toBe(204);

@@ -7,8 +7,8 @@ import type { ResolvedScope, ScopeRef } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 
 /*
- * Finds the keys that act with the rights of a user who did not create them. Their creators may have kept the secrets, so
- * `excess-keys.ts` revokes such a key when a change gives its user more rights than its creator has.
+ * Finds the keys that act with the rights of a user who did not create them. Their creators may have kept the secrets,
+ * so `excess-keys.ts` revokes such a key when a change gives its user a right that its creator does not have.
  */
 
 type RightsScope = Pick<
@@ -81,8 +81,9 @@ type Node = { readonly id: string; readonly kind: OwnerKind | 'project' };
 
 /**
  * Keys of the service users of the node and of the nodes above it (`home`), even of those without a role at the node,
- * because the change may give them their first one. A slice of a granted project is below the customer's organization. A change in the project counts as a change
- * in those of its slices in which the service user has a role.
+ * because the change may give them their first one. The nodes above a slice are the customer's organization and that
+ * organization's account. A change in a project counts as a change in those of its slices in which the service user has
+ * a role.
  */
 async function keysOfServiceUsers(tx: Executor, nodeId: string): Promise<KeyOfAnother[]> {
   const key = sql`${apiKeys.id}, ${apiKeys.userId} as "userId", ${apiKeys.createdBy} as "makerId",

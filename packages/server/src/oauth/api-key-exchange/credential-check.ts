@@ -41,8 +41,8 @@ export const unauthenticated = ({ scope }: SentCredentials) =>
 const peppersOf = ({ kek }: Pick<Services, 'kek'>): readonly Buffer[] => kek.deriveAll('api-key-pepper');
 
 /**
- * Finds the API key of the credentials and checks them. Only failures count towards the rate limit of a network; a
- * network over its limit is refused before any hash is compared.
+ * Finds the API key of the credentials and checks them. Only failures count towards the rate limit, which is per client
+ * id and network. A network over its limit is refused before any hash is compared.
  *
  * @throws UNAUTHENTICATED for an unknown client id; RATE_LIMITED
  */
@@ -82,7 +82,8 @@ function compareCredentials(
   sentHashes: readonly Buffer[],
   context: CheckContext,
 ): CredentialCheck {
-  // Compares every stored hash with every pepper, in constant time and without an early exit, against timing attacks.
+  // Compares every stored hash with the hash under every pepper, in constant time and without an early exit, against
+  // timing attacks.
   const [matched] = key.secrets.flatMap((secret) => {
     const equal = sentHashes.map((sentHash) => equalHashes(secret.hash, sentHash));
     return equal.includes(true) ? [{ secret, isCurrent: equal[0] === true }] : [];

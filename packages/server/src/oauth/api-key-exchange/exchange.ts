@@ -22,7 +22,7 @@ import {
 
 /*
  * Exchanges client credentials for a token. Every failure gets the same 401 (identity §11); the audit log of the key's
- * project records the cause if the client id exists. The token is signed before the transaction, and the transaction
+ * tenant records the cause if the client id exists. The token is signed before the transaction, and the transaction
  * decides: it reads the key again under a lock, so a key revoked in between gets no token even if it was still cached.
  * Exchanges use a group commit.
  */
@@ -44,7 +44,7 @@ export interface PreparedExchange extends CredentialCheck {
 /**
  * Before the transaction: finds the key, checks the credentials, and signs the token if they are valid.
  *
- * @throws UNAUTHENTICATED for an unknown client id
+ * @throws UNAUTHENTICATED for an unknown client id; RATE_LIMITED
  */
 export async function prepareExchange({
   input,
@@ -126,7 +126,7 @@ const recordOf = (key: CachedApiKey) => ({
   metadata: { clientId: key.clientId, scope: key.scope, roleId: key.roleId, expiresAt: key.expiresAt },
 });
 
-/** Refuses the call, and records the reason in the key's project. */
+/** Refuses the call, and records the reason in the audit log of the key's tenant. */
 export function refuseKey(
   { record, input }: Pick<ExchangeRun, 'record' | 'input'>,
   { key, fault }: Pick<CredentialCheck, 'key' | 'fault'>,
@@ -137,8 +137,8 @@ export function refuseKey(
 }
 
 /**
- * Stores the hash with the current pepper. That is only possible here, because only here is the secret available as
- * plain text.
+ * Stores the hash with the current pepper, if the stored hash uses an older one. This needs the secret in plain text,
+ * which the service has only while a client sends it.
  */
 export async function renewHash(
   { tx, invalidate }: Pick<ExchangeRun, 'tx' | 'invalidate'>,
@@ -156,19 +156,19 @@ interface LockedKey {
   readonly ordinal: number;
   readonly revoked: boolean;
   readonly expired: boolean;
-  /** False for a key of a slice whose grant no longer allows keys. */
+  /** False for a key of a slice whose grant is not active. */
   readonly granted: boolean;
   readonly secretEnded: boolean;
   /** Whether the key has not been rotated since `prepareExchange` read it. */
   readonly unrotated: boolean;
-  /** Whether the token's signing key is still published. */
+  /** False if the token's signing key has been revoked. */
   readonly published: boolean;
 }
 
 /**
  * Share-locks the keys, ordered by id so that two processes cannot deadlock, and returns the state of each; undefined
- * if the key was deleted. Once a minute it records the use of a key, before the share lock: a transaction that upgrades
- * a share lock to a write could deadlock.
+ * if the key was purged. At most once a minute it records the use of a key, before the share lock: a transaction that
+ * writes to a row that it has share-locked could deadlock.
  */
 async function lockKeys(
   tx: Executor,

@@ -10,7 +10,7 @@ import { isAttempt } from '../../sessions/logout-notice.ts';
 import { logoutNotices } from '../../schema/oauth/logout-notice.ts';
 
 interface BackchannelLogout {
-  /** Sends all due logout notices, including those that become due in the meantime. Never rejects. */
+  /** Starts to send due logout notices; each attempt that ends starts the next ones. Never rejects. */
   readonly sendDue: () => Promise<void>;
   /** Resolves when no notice is due or being sent. */
   readonly flush: () => Promise<void>;
@@ -41,15 +41,15 @@ const TIMEOUT_MS = 5_000;
 /** After this time another process repeats an attempt whose process died. */
 const LEASE_SECONDS = 30;
 const CONCURRENCY = 32;
-/** Limits the attempts for one app, so that a slow app does not delay the others. */
+/** Limits the concurrent attempts for one app, so that a slow app does not delay the others. */
 const CONCURRENCY_OF_AN_APP = 4;
 const WAITS_SECONDS = [10, 60, 600, 3000];
 const TOKEN_SECONDS = 120;
 
 /**
  * Creates the sender of logout notices, which informs apps of ended sessions by a signed logout token (OpenID Connect
- * Back-Channel Logout 1.0). An attempt without a 2xx response is repeated up to four times, within about an hour.
- * Targets are checked like those of webhooks.
+ * Back-Channel Logout 1.0). An attempt without a 2xx response is repeated up to four times, within about an hour unless
+ * the app asks for longer waits; a 410 response ends the attempts. Targets are checked like those of webhooks.
  */
 export function createBackchannelLogout(options: Options): BackchannelLogout {
   const { pool, log } = options;

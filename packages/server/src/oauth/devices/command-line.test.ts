@@ -37,7 +37,7 @@ async function entered(userCode: string, browser = visitor(app.server)): Promise
   expect(answer.headers.location).toBe(`${BASE}/api/auth/project/sign-in`);
   return browser;
 }
-/** A browser in which the person has entered the code and signed in; it is at the question. */
+/** A browser in which the person has entered the code and signed in. It shows the question. */
 async function atQuestion(userCode: string, { email, password } = ada): Promise<Visitor> {
   const browser = await entered(userCode);
   const asked = await browser.post('/api/auth/flow/password', { email, password });
@@ -135,7 +135,7 @@ describe('a command line', () => {
       const guess = () => limited.call('exchangeDeviceCode', { deviceCode: 'x'.repeat(43) });
       for (let wrong = 0; wrong < 20; wrong += 1) expect((await guess()).code).toBe('INVALID_TOKEN');
       expect((await guess()).code).toBe('RATE_LIMITED');
-      // The right code counts nothing, so it works on.
+      // A valid code does not count towards the limit, so it still works.
       expect((await limited.call('exchangeDeviceCode', { deviceCode })).ok).toBe(true);
       for (let begun = 1; begun < 20; begun += 1) await limited.must('startDeviceSignIn', {});
       expect((await limited.call('startDeviceSignIn', {})).code).toBe('RATE_LIMITED');

@@ -61,7 +61,7 @@ async function ask(device_code: string, client_id = mine.clientId, more = {}): P
   const answer = await form('token', { grant_type, device_code, client_id, ...more });
   return { status: answer.statusCode, ...answer.json<object>() };
 }
-/** A browser in which the user has entered the code; it is at the first page of the sign-in. */
+/** A browser in which the user has entered the code. It shows the first page of the sign-in. */
 async function entered(code: string, to = mine): Promise<SignInBrowser> {
   const browser = signInBrowser(app, to);
   const answer = await enter(browser, code);
@@ -70,7 +70,7 @@ async function entered(code: string, to = mine): Promise<SignInBrowser> {
 }
 const enter = (browser: Pick<SignInBrowser, 'post'>, user_code: string, headers = {}) =>
   browser.post('/api/auth/project/device/enter', { user_code }, headers);
-/** Signs in by mail, and stops at the page of consent. */
+/** Signs in by mail, and stops at the consent page. */
 async function atConsent(code: string, person = user, to = mine): Promise<SignInBrowser> {
   const browser = await entered(code, to);
   await browser.open(await browser.mail(person.email));
@@ -308,7 +308,7 @@ describe('guessing', () => {
     const guess = async (browser: SignInBrowser, code: string) =>
       (await enter(browser, code, from('203.0.113.7'))).headers.location;
     for (let wrongs = 0; wrongs < 5; wrongs++) {
-      // To look at the page again does not help.
+      // Opening the page again does not reset the count.
       await careless.get('/device', from('203.0.113.7'));
       expect(await guess(careless, 'BCDF-GHJK')).toBe(wrong);
     }

@@ -18,7 +18,7 @@ import {
 
 /**
  * Finds the waiting device with this user code, and returns the request with which this browser starts its sign-in.
- * Consent is always required, because only the consent page compares the codes.
+ * Consent is always required, because the user compares the codes on the consent page.
  *
  * @throws INVALID_TOKEN for a wrong code; RATE_LIMITED
  */

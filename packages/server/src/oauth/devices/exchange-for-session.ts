@@ -71,7 +71,8 @@ export async function prepareDeviceSession(
 }
 
 /**
- * Opens the session, or returns that the user has not decided yet. If the user denied it, that is recorded.
+ * Opens the session, or returns that the user has not decided yet. Refuses a user who may no longer sign in, and
+ * records that.
  *
  * @throws INVALID_TOKEN
  */
@@ -82,7 +83,7 @@ export async function exchangeForSession(
   const { tx } = ctx;
   const user = opening && (await lockUser(ctx, opening.userId));
   const [row] = await tx.select().from(deviceAuthorizations).where(isCommandLine(hash)).for('update');
-  // Another request was faster, or a change of the password has ended the approval.
+  // Another request was faster, or a new password has ended the approval (`endProofs`).
   if (!row) throw invalidDevice();
   if (!opening) {
     ctx.unchanged();

@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm';
 import type { Run } from '../../services.ts';
 import { deviceAuthorizations } from '../../schema/oauth/device-authorization.ts';
 
-/** A device's clock may run a little fast; such a device is not slowed down. */
+/** Tolerance for a device whose clock runs a little fast. */
 const TOLERANCE_MS = 500;
 const LONGER_SECONDS = 5;
 

@@ -23,7 +23,7 @@ export function registrationError({ code, status, extras }: DoorwardError): Bare
   const error = errors[code]?.error ?? (isRedirect ? 'invalid_redirect_uri' : 'invalid_client_metadata');
   const description =
     fix ?? details.map(({ path, code }) => `${path}: ${detailMessages[code]}`.trim()).join(' ');
-  // RFC 6749 §5.2 excludes quotes and backslashes.
+  // RFC 6749 §5.2 allows only printable ASCII, without quotes and backslashes.
   const error_description = description.replace(/[^ !#-[\]-~]/g, "'");
   return bare(
     { error, ...(error_description !== '' && { error_description }) },

@@ -8,9 +8,9 @@ import { startAtOwnAddress } from '../../../test/support/app/own-address.ts';
 import { appInProject, signInBrowser, type AppInProject } from '../../../test/support/sign-in/project-app.ts';
 
 /**
- * The OAuth client of the MCP TypeScript SDK, unmodified: it knows the address of a server, finds the issuer by RFC 9728
- * and RFC 8414, registers, signs in and renews. Its `fetch` adds the initial access token to the registration, as the SDK
- * provides for.
+ * The OAuth client of the MCP TypeScript SDK, unmodified. It knows only the address of a server, finds the issuer by
+ * RFC 9728 and RFC 8414, registers, signs in and refreshes. A custom `fetch`, which the SDK accepts, adds the initial
+ * access token to the registration.
  */
 let app: TestApp;
 let base: string;

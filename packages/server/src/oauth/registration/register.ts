@@ -16,9 +16,9 @@ import { openidKeys } from '../../providers/providers.ts';
 import { appData, describeClient } from './registered-client.ts';
 
 /*
- * Dynamic registration (RFC 7591, openid §13): the client becomes an app of the project, whose API key's token it
- * sends. No person vouches for it, so it is a public app, is never `firstParty` and so never skips consent, and can
- * request only scopes that the project allows.
+ * Dynamic registration (RFC 7591, openid §13). The client sends the token of an API key, and becomes an app of that
+ * key's project. No person vouches for it, so it is a public app, is never `firstParty` and so never skips consent, and
+ * can request only scopes that the project allows.
  */
 
 /** The maximum number of registered apps per project. */
@@ -113,7 +113,7 @@ async function assertPlace(tx: Executor, projectId: string): Promise<void> {
   });
 }
 
-/** Reduces a name to letters and digits, so that spaces, signs, case and width make no difference. */
+/** Reduces a name to letters and digits, so that spaces, punctuation, case and width make no difference. */
 const skeleton = (name: string): string =>
   name
     .normalize('NFKD')

@@ -16,7 +16,7 @@ import { invalidRegistrationToken } from './errors.ts';
 
 type Row = typeof projectApps.$inferSelect;
 
-/** The app, with the members that have no column of their own. Records omit the members that are not public. */
+/** Event data of the app: its row, and the members without a column. The recorder drops members that aren't public. */
 export const appData = (app: Row) => ({
   ...app,
   projectId: app.tenantId,

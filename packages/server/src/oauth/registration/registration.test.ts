@@ -42,7 +42,7 @@ const settings = ({ scope, owner }: AppInProject, changes: object) =>
   app.must('updateProject', { scope, id: projectOf(scope), ...changes }, { token: owner.token });
 const projectOf = ({ id }: ScopeRef): string => id.split(':')[1] as string;
 
-/** The token of a key of the project; without a role: of its owner, who may create apps. */
+/** Returns the token of a project key. Without `roleId` the key has the role of its owner, who may create apps. */
 async function keyToken({ scope, owner }: AppInProject, roleId?: string): Promise<string> {
   const as = { token: owner.token };
   const key = await app.must('createApiKey', { scope, ...(roleId && { roleId }) }, as);
@@ -303,7 +303,7 @@ describe('a client', () => {
       const [row] = await app.database.pool.select().from(projectApps).where(eq(projectApps.clientId, id));
       return row?.lastUsedAt ?? null;
     };
-    /** From a time on, which has just begun. */
+    /** Expects that the app was last used at this time or later. */
     const isSince = async (time: Date): Promise<void> => {
       const at = (await usedAt(clientId))?.getTime() ?? 0;
       expect(at).toBeGreaterThanOrEqual(time.getTime());
@@ -471,7 +471,8 @@ describe('registration refuses', () => {
         const refused = await change(['board:read', foreign], keeper.token);
         expect(refused.code, foreign).toBe('PRIVILEGE_ESCALATION');
       }
-      // What is open already may stay and be closed; open again it counts as new. Their own they may open.
+      // Scopes that are registrable already may stay or be removed; one that is added again counts as new. A caller may
+      // add scopes that they hold.
       const stays = await change(['board:read', 'Project:Update'], keeper.token);
       expect(stays.data).toMatchObject({ registrableScopes: ['board:read', 'Project:Update'] });
       expect((await change([], keeper.token)).ok).toBe(true);
@@ -482,7 +483,7 @@ describe('registration refuses', () => {
     },
   );
 
-  /** A user of the project who may change it, and holds no permission of its own resources. */
+  /** Creates a user who may update the project, but holds no permission on its resources. */
   async function projectKeeper(): Promise<Person> {
     const { scope, owner } = host;
     const as = { token: owner.token };

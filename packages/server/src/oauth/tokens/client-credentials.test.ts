@@ -8,8 +8,8 @@ import { startAtOwnAddress } from '../../../test/support/app/own-address.ts';
 import { appInProject, type AppInProject } from '../../../test/support/sign-in/project-app.ts';
 
 /**
- * The grant `client_credentials` for API keys (openid §4): two third-party clients, unmodified, know the issuer, the client
- * id and the secret of a key. What counts for `exchangeApiKey` counts here.
+ * The grant `client_credentials` for API keys (openid §4). Two third-party clients, unmodified, know only the issuer,
+ * and the client id and secret of a key. The rules of `exchangeApiKey` apply here too.
  */
 let app: TestApp;
 let base: string;

@@ -64,8 +64,8 @@ export async function authenticateClient(
 }
 
 /**
- * Authenticates the app by its secret. Only failures count towards the rate limit of a network, as with API keys, and a
- * network over its limit is refused before any comparison.
+ * Authenticates the app by its secret. As with API keys, only failures count towards the rate limit, which is per app
+ * and network, and a network over its limit is refused before any comparison.
  *
  * @throws UNAUTHENTICATED for a public app that sends a secret; RATE_LIMITED
  */

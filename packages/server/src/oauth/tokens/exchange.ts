@@ -54,10 +54,10 @@ interface PreparedCodeExchange {
 }
 
 /**
- * Prepares session and tokens for the code. If the wrong app presents a code, it stays valid, so that a thief cannot
- * invalidate it.
+ * Prepares session and tokens for the code. If the wrong app presents a code, the code stays valid, so that a thief
+ * cannot invalidate it.
  *
- * @throws INVALID_TOKEN, RATE_LIMITED; VALIDATION_ERROR for other resources
+ * @throws INVALID_TOKEN, RATE_LIMITED; VALIDATION_ERROR for resources that the app may not request
  */
 export async function prepareCodeExchange(
   db: Executor,
@@ -157,7 +157,7 @@ export async function exchangeCode(ctx: Run, { client, sent, userId, opening }: 
 
 /**
  * Returns the parameter that does not match the code, or null. The redirect URI must equal that of the authorization
- * request, character by character (RFC 9700 §2.1).
+ * request (RFC 6749 §4.1.3), character by character.
  */
 function findMismatch(
   code: typeof projectCodes.$inferSelect,

@@ -44,7 +44,7 @@ async function introspectingRole(scope: ScopeRef): Promise<string> {
 const keyWith = async (roleId: string, scope = mine.scope, more = {}) =>
   (await app.must('createApiKey', { scope, roleId, ...more }, as)) as Key;
 
-/** The answer to a form; with client credentials, or with a token as Bearer. */
+/** Sends the form, with client credentials or with a token as Bearer, and returns the response. */
 async function ask(about: string, by: Key | { bearer: string } | Record<string, string>) {
   const isBearer = 'bearer' in by;
   const credentials = isBearer

@@ -11,7 +11,7 @@ import { challengeOf, consented, newVerifier } from '../../../test/support/sign-
 let app: TestApp;
 let base: string;
 let user: Person;
-/** Confidential, with another app in its project; `foreign` is of another project. */
+/** `mine` and `foreign` are confidential apps of two projects; `neighbour` is another app in the project of `mine`. */
 let mine: AppInProject;
 let neighbour: AppInProject;
 let foreign: AppInProject;
@@ -54,7 +54,7 @@ async function tokensFor(to: AppInProject, scopes: string[] | null = null, openi
   });
 }
 
-/** The answer to a form, with the secret in the form. */
+/** Sends a form that contains the secret, and returns the response. */
 async function ask(token: string, by: AppInProject = mine, more: Record<string, string> = {}) {
   const fields = { token, client_id: by.clientId, client_secret: by.clientSecret ?? '', ...more };
   const { statusCode, body, headers } = await app.server.inject({
@@ -154,7 +154,7 @@ describe('a refresh token', () => {
     const renewal = { grant_type: 'refresh_token' as const, refresh_token: token, client_id };
     const next = await app.must('projectToken', { ...renewal, client_secret: clientSecret ?? '' });
     expect((await ask(token)).answer).toEqual(inactive);
-    // The question itself is no use of the token, so it ended nothing.
+    // Introspecting the replaced token is not a reuse, so it ended nothing.
     expect((await ask(next.refreshToken ?? '')).answer['active']).toBe(true);
   });
 });

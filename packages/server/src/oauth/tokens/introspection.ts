@@ -101,7 +101,7 @@ async function ofAccessToken(services: Services, projectId: string, token: strin
   return { ...common, ...times, aud: aud as string | string[], ...('app' in state && ofSession(state)) };
 }
 
-/** Checks that every request with the token would also make. */
+/** Applies the checks that every request with the token goes through. */
 const isValid = (
   { alive, expiresAt, overdueFrom, userId }: SessionState | KeyState,
   sub: string,
@@ -121,8 +121,8 @@ const ofSession = ({ app, acr, authenticatedAt }: SessionState) => ({
 });
 
 /**
- * Introspects a refresh token. Only the app's newest token is active: the former one is still accepted for seconds, but
- * should not be used.
+ * Introspects a refresh token. Only the newest token of the session is active: the former one is still accepted for
+ * seconds, but should not be used.
  */
 async function ofRefreshToken(
   db: Executor,

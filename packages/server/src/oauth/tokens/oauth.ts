@@ -5,7 +5,7 @@ import { detailMessages, type Code, type DoorwardError } from '../../errors.ts';
 import { bare, type BareReply } from '../../kernel/output/reply.ts';
 import type { AppTokens } from './issue.ts';
 
-/** The token response of an OAuth client; these schemas are for the API documentation. */
+/** The token response to an OAuth client. This schema and the next ones are for the API documentation. */
 export const OauthTokens = z
   .object({
     access_token: z.string().describe('Token for API calls, sent in `Authorization: Bearer`.'),
@@ -88,7 +88,7 @@ export function errorAsOauth({ code, status, extras, params }: DoorwardError): B
           ? 'invalid_target'
           : 'invalid_request');
   const description = fix ?? details.map(({ path, code }) => `${path}: ${detailMessages[code]}`).join(' ');
-  // RFC 6749 §5.2 excludes quotes and backslashes from `error_description`.
+  // RFC 6749 §5.2 allows only printable ASCII, without quotes and backslashes.
   const error_description = description.replace(/[^ !#-[\]-~]/g, "'");
   const challenge = code === 'UNAUTHENTICATED' ? { 'www-authenticate': 'Basic realm="token endpoint"' } : {};
   return bare(

@@ -12,7 +12,7 @@ import {
   type AppInProject,
 } from '../../../test/support/sign-in/project-app.ts';
 
-/** Resource indicators (RFC 8707, openid §3): for which resource servers an access token is. */
+/** Resource indicators (RFC 8707, openid §3): which resource servers an access token is for. */
 let app: TestApp;
 let base: string;
 let user: Person;
@@ -157,7 +157,7 @@ describe('is refused with invalid_target:', () => {
       const token = answer?.refresh_token;
       const wider = await refresh(token, [files]);
       expect([wider.status, wider.error]).toEqual([400, 'invalid_target']);
-      // The refusal used nothing up.
+      // The refusal did not consume the refresh token.
       expect((await refresh(token, [])).status).toBe(200);
     }
   });

@@ -9,15 +9,15 @@ import { startAtOwnAddress } from '../../../test/support/app/own-address.ts';
 import { appInProject, type AppInProject } from '../../../test/support/sign-in/project-app.ts';
 
 /**
- * Access tokens in the profile of RFC 9068 (openid §11): verifiers of the standard take them, and this service everywhere
- * where it takes its own.
+ * Access tokens in the profile of RFC 9068 (openid §11): standard verifiers accept them, and this service accepts them
+ * wherever it accepts its own profile.
  */
 let app: TestApp;
 let base: string;
 let owner: Person;
 let as: { token: string };
 let mine: AppInProject;
-/** Of the same project, in the profile of this service. */
+/** An app of the same project, with the profile of this service. */
 let usual: AppInProject;
 
 beforeAll(async () => {
@@ -67,7 +67,7 @@ async function tokenOfApp(to: AppInProject, scopes: string[] | null = ['board:re
   return tokens.accessToken;
 }
 
-/** What RFC 9068 §4 demands of a resource server, in its order. */
+/** Makes the checks that RFC 9068 §4 requires of a resource server, in its order. */
 async function verifyByTheStandard(token: string, audience: string) {
   const { typ, alg } = decodeProtectedHeader(token);
   if (!['at+jwt', 'application/at+jwt'].includes(String(typ).toLowerCase())) throw new Error('typ');
@@ -86,7 +86,7 @@ async function verifyByTheStandard(token: string, audience: string) {
 
 type Middleware = (request: object, response: object, next: (error?: unknown) => void) => void;
 
-/** Whether a third-party verifier admits the token, strict about the profile, and with this scope. */
+/** Whether a third-party verifier, strict about the profile, accepts the token and finds this scope in it. */
 async function admitted(token: string, scope: string): Promise<boolean> {
   const check = auth({ issuerBaseURL: issuer(), audience: base, strict: true }) as unknown as Middleware;
   const headers: Record<string, string> = { host: 'api.example', authorization: `Bearer ${token}` };
@@ -215,7 +215,7 @@ describe.each(['an app', 'a key'])('this service takes the token of %s', (what) 
       await doorward.ready();
       expect(await doorward.can(token, 'Role:Query')).toBe(true);
       expect(await doorward.can(token, 'Role:Delete')).toBe(what === 'a key');
-      // For an app that was changed in the second of the token the service decides.
+      // With an app's token the service decides, because the app was changed in the second of the token.
       if (what === 'a key') expect(decisions.map(({ local }) => local)).toEqual([true, true]);
     } finally {
       doorward.close();

@@ -57,7 +57,7 @@ beforeEach(async () => {
 const newApp = (input: object = {}): Promise<Client> =>
   app.must('createProjectApp', { scope, name: `App ${unique()}`, redirectUris: [REDIRECT], ...input }, as);
 
-/** A user of the project with a role that allows everything there. */
+/** Creates a user of the project, without roles. */
 async function participant(): Promise<Person> {
   const person = await app.person();
   await app.owner.execute(
@@ -67,7 +67,7 @@ async function participant(): Promise<Person> {
 }
 const projectId = () => scope.id.split(':')[1] ?? '';
 
-/** A code as consent issues it, and the fields of its exchange. */
+/** Creates a code as consent does, and returns the fields of its exchange. */
 async function grant(client: Client, person: { userId: string } = owner, more: Partial<Consent> = {}) {
   const verifier = newVerifier();
   const code = await consented(app, {

@@ -7,7 +7,7 @@ import type { Person } from '../../../test/support/app/client.ts';
 import { firstOperator, installation, operatorEnvironment } from '../../../test/support/tenants/operators.ts';
 import { operatorsTable, preparedOperators } from '../../schema/operators/operator.ts';
 
-/** The first user of a development installation has a row that does not count in production: there it is as if it were not there. */
+/** The first user of a development installation has an operator row, which production ignores. */
 const reason = 'They join the team today';
 const SUPPORT = installationRoleIdOf('Installation Support');
 

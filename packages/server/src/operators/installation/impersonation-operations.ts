@@ -44,8 +44,8 @@ export const impersonateUser = mutation({
     const { userId: operatorId } = callerOf(ctx);
     const id = services.ids.next();
     const issuedAt = Math.floor(services.clock.now().getTime() / 1000);
-    // Versions without impersonation refuse this type of token. They would take it for an unlimited session of the
-    // user.
+    // Versions without impersonation refuse tokens of type `at+jwt`. They would take a `JWT` for an unlimited session
+    // of the user.
     const accessToken = await services.keyring.signDocument(SYSTEM_NODE, 'at+jwt', {
       sub: input.id,
       aud: services.config.appUrl,

@@ -16,7 +16,7 @@ import { auditLog } from '../../schema/events/audit-log-entry.ts';
 import { events } from '../../schema/events/event.ts';
 import { operations } from '../../operations.ts';
 
-/** An operator who acts for a user: what they may do, what no operator may ever do, who learns of it, and how it ends. */
+/** Impersonation: what the operator may do, what no operator may ever do, who is notified, and how it ends. */
 const reason = 'Ticket 4711: the list stays empty';
 
 interface Started {
@@ -280,7 +280,7 @@ describe.each(storyTransports(import.meta))('impersonation over %s', (via) => {
   });
 });
 
-/** Operations that no operator may call for a user, whatever a declaration says (docs/operating/operators.md). */
+/** Operations that no operator may call for a user, even if a declaration allows it (docs/operating/operators.md). */
 const isForbidden = ({ path, method, kind, name }: (typeof operations)[number]): boolean =>
   path.startsWith('/api/installation') ||
   (path.startsWith('/api/me') && (kind === 'mutation' || name === 'exportMe')) ||

@@ -152,7 +152,7 @@ describe.each(storyTransports(import.meta))('what operators see over %s', (via) 
   test('the audit log as a file that proves itself, for those who may read it', async () => {
     const support = await appoint(app, ada, 'Installation Support');
     const auditor = await appoint(app, ada, 'Installation Auditor');
-    // A file is an answer of REST alone.
+    // Only REST returns files.
     const exported = (input: object, { token }: { token: string }) =>
       app.raw('exportInstallationAuditLogs', { scope, ...input }, { token });
     const file = await exported({}, auditor);

@@ -104,7 +104,7 @@ describe.each(storyTransports(import.meta))('operators over %s', (via) => {
     expect(await add(ada.token, { userId: bob.userId, roleId: OPERATOR })).toMatchObject({
       code: 'CONFLICT',
     });
-    // Support may look at users, and neither at operators nor make any.
+    // Support may read users, but neither read nor add operators.
     expect(await list(bob.token)).toMatchObject({ code: 'FORBIDDEN', reason: 'NO_PERMISSION' });
     const permissions = await app.must('myPermissions', { scope: installation }, { token: bob.token, via });
     expect(permissions.permissions.map(({ resource, action }) => `${resource}:${action}`)).toEqual(
@@ -123,7 +123,7 @@ describe.each(storyTransports(import.meta))('operators over %s', (via) => {
     ]);
   });
 
-  /** The entries of the installation's log, as far as they concern operators. */
+  /** The entries about operators in the installation's log. */
   async function audited() {
     const rows = await app.database.pool.select().from(auditLog).orderBy(auditLog.sequence);
     return rows
@@ -212,7 +212,7 @@ describe.each(storyTransports(import.meta))('operators over %s', (via) => {
       scope: { tenant: 'Account', id: scope.id },
     });
     expect(await list(accessToken)).toMatchObject({ code: 'SESSION_REQUIRED' });
-    // No other family of operations works on the installation.
+    // Operations on other nouns do not accept the installation as scope.
     expect(await app.raw('roles', { scope: installation }, { token: owner.token, via })).toMatchObject({
       code: 'TENANT_NOT_ALLOWED',
     });
@@ -266,7 +266,7 @@ describe.each(storyTransports(import.meta))('the first user over %s', (via) => {
     const { accessToken } = await app.must('createFirstUser', first, { via });
     const { items } = await app.must('operators', { scope: installation }, { token: accessToken, via });
     expect(items).toMatchObject([{ source: 'development', role: { name: 'Installation Operator' } }]);
-    // The same data in production: the link has proved nothing there.
+    // In production the same user is not an operator, because the link proves nothing there.
     const production = await startOwnApp(productionEnvironment, app);
     try {
       expect(

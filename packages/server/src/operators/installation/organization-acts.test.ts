@@ -18,7 +18,7 @@ import { roleIdOf } from '../../schema/rights/built-in-ids.ts';
 import { auditLog } from '../../schema/events/audit-log-entry.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 
-/** Suspension of an organization: what ends at once, what stays, what comes back, who learns of it, and who is refused. */
+/** Suspension of an organization: what stops immediately, stays or comes back, who is notified, and who is refused. */
 const reason = 'Ticket 4712: the invoices are not paid';
 const REDIRECT = 'https://app.example/callback';
 const read = { resource: 'invoice', action: 'read' };
@@ -212,7 +212,7 @@ describe.each(storyTransports(import.meta))('over %s', (via) => {
     expect((await act('reactivateOrganization', customer.id)).ok).toBe(true);
     expect(await uses()).toEqual(['ALLOWED', 'ALLOWED', null, 'ALLOWED', 'ALLOWED']);
 
-    // Now the side of the owner.
+    // Now the owner of the project is suspended instead of its customer.
     const { organization, as, project, projectId, roleId } = await world();
     const home = { ...vendor, token: as.token, scope: project, projectId, reader: roleId, writer: roleId };
     await grantTo(app, home, customer, { roleIds: [roleId] });

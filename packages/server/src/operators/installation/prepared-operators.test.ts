@@ -8,7 +8,7 @@ import { firstOperator, installation, operatorEnvironment } from '../../../test/
 import { auditLog } from '../../schema/events/audit-log-entry.ts';
 import { preparedOperators } from '../../schema/operators/operator.ts';
 
-/** Operators whom the command line has named before their user had verified the address. `packages/cli` has the commands. */
+/** Operators whom the command line named before they verified their address. The commands are in `packages/cli`. */
 let app: TestApp;
 let operator: Person;
 beforeAll(async () => {

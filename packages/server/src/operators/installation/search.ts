@@ -5,12 +5,12 @@ import { email } from '../../kernel/input/values.ts';
 
 /*
  * Conditions for searches over all tenants. Each uses an index, however many rows there are. A search is for an id, an
- * address or the domain of addresses, or for words at the beginning of words in a name.
+ * address, the domain of addresses, or the beginnings of words in a name.
  */
 
 const isUuid = (text: string): boolean => z.uuid().safeParse(text).success;
 
-/** The condition that each word of a text is the beginning of a word in the name; false for a text without words. */
+/** SQL condition: each word of the text is the beginning of a word in the name. False for a text without words. */
 function matchesWords(name: PgColumn, text: string): SQL {
   const words = text.normalize('NFC').match(/[\p{L}\p{N}]+/gu) ?? [];
   if (words.length === 0) return sql`false`;
@@ -28,7 +28,7 @@ export function kindOfSearch(text: string): SearchKind {
   return text.includes('@') ? 'address' : 'name';
 }
 
-/** The condition for tenants by id, slug or the words of their name. */
+/** SQL condition for tenants by id, slug or the words of their name. */
 export const tenantsBy = (
   text: string,
   { id, slug, name }: { readonly id: PgColumn; readonly slug: PgColumn; readonly name: PgColumn },
@@ -37,7 +37,7 @@ export const tenantsBy = (
     ? eq(id, text.toLowerCase())
     : sql`(${slug} = ${text.toLowerCase()} or ${matchesWords(name, text)})`;
 
-/** The condition for users by id, by a whole address, by `@domain`, or by the words of their name. */
+/** SQL condition for users by id, by a whole address, by `@domain`, or by the words of their name. */
 export function usersBy(
   text: string,
   { id, address, name }: { readonly id: PgColumn; readonly address: PgColumn; readonly name: PgColumn },

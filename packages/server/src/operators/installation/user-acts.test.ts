@@ -40,7 +40,7 @@ describe.each(storyTransports(import.meta))('acts on users over %s', (via) => {
     app.raw('login', { provider: 'email', providerId: email, providerData: { password } }, { via });
   const me = (token: string) => app.call('me', {}, { token, via });
 
-  /** The entries of the operation in each log, and the mails about it. */
+  /** Expects one entry of the operation in each log, and one mail. Returns the event of the tenant's entry. */
   async function traces(operation: string, to: string) {
     await app.app.flushMails();
     const rows = await app.database.pool.select().from(auditLog).where(eq(auditLog.operation, operation));
@@ -157,7 +157,7 @@ describe.each(storyTransports(import.meta))('acts on users over %s', (via) => {
     expect(await act('sendUserPasswordReset', unverified.userId)).toMatchObject({ code: 'INVALID_STATE' });
   });
 
-  /** Bob adds an authenticator app, and returns its secret. */
+  /** Adds an authenticator app to the user, by default Bob. Returns its secret. */
   async function enroll(person = bob): Promise<string> {
     const { factor, secret } = await app.must('createMfaFactor', {}, { token: person.token });
     const code = codeShown(secret, app.clock.now());

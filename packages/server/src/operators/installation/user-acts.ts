@@ -26,7 +26,7 @@ import { installation, reason } from './inputs.ts';
 import { suspendedMail } from './suspended-mail.ts';
 import { InstallationUser } from '../../schema/operators/installation-user.ts';
 
-/** What all acts on a user declare. No act changes a role; each invalidates what is cached about the user. */
+/** Settings of all operations on a user. None changes a role. Those that change the status invalidate `user:<id>`. */
 const act = {
   ...installation,
   stepUp: true,

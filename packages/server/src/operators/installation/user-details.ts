@@ -8,7 +8,7 @@ import { Provider } from '../../schema/sign-in/authentication-method.ts';
 import { SessionKind } from '../../schema/sign-in/session.ts';
 import { InstallationUser } from '../../schema/operators/installation-user.ts';
 
-/** The maximum number of sessions, memberships and projects in the answer; the other lists are short. */
+/** The maximum number of sessions, memberships and projects in the response; the other lists are short. */
 const MAX_ROWS = 100;
 
 const NamedRole = z
@@ -87,7 +87,7 @@ type Details = Omit<
   keyof z.output<typeof InstallationUser.schema> | 'isOperator'
 >;
 
-/** Returns everything that belongs to the user, read in one statement. `now` decides which sessions are open. */
+/** Reads the details of a user in one statement. `now` decides which sessions are open. */
 export async function readDetails(tx: Executor, userId: string, now: Date): Promise<Details> {
   const id = sql`${userId}::uuid`;
   const [row] = await rowsOf<{ details: Details }>(

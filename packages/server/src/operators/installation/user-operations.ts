@@ -10,7 +10,7 @@ import { kindOfSearch, usersBy } from './search.ts';
 import { InstallationUser } from '../../schema/operators/installation-user.ts';
 import { InstallationUserDetails, readDetails } from './user-details.ts';
 
-/** How many of the users that a search finds its audit entry names. */
+/** Maximum number of found users in the audit entry of a search. */
 const MAX_NAMED = 20;
 
 export const installationUsers = query({
@@ -48,7 +48,7 @@ export const installationUsers = query({
     ]);
     if (search === undefined && ids === undefined) ctx.unchanged();
     else {
-      // The entry does not contain the text: an address or a name would remain in the log after its person is erased.
+      // The entry does not contain the text: an address or a name would stay in the log after its user is erased.
       const userIds = page.items.slice(0, MAX_NAMED).map((user) => user.id);
       const by = search === undefined ? 'ids' : kindOfSearch(search);
       ctx.record({ metadata: { by, count: page.totalCount, userIds } });

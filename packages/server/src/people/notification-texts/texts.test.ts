@@ -3,7 +3,7 @@ import { languages } from '../../languages.ts';
 import { OperatorAct } from '../../schema/operators/operator.ts';
 import { textOf, type NotifiedType, type TextParams } from './texts.ts';
 
-/** For each type, one set of parameters per text. Values are in capitals (years for times), to be found in any language. */
+/** For each type, one set of parameters per text. Capitals (for times the years) mark the values in every language. */
 type Samples = { readonly [T in NotifiedType]: readonly TextParams[T][] };
 
 const time = new Date('2026-03-04T05:06:00Z');

@@ -44,7 +44,7 @@ export interface TextParams {
   readonly session_reuse: object;
   readonly operator_action: {
     readonly act: OperatorAct;
-    /** The organization or the new operator; empty if the operation concerns the reader. */
+    /** The organization, the new operator or the suspended owner; empty if the operation concerns the reader. */
     readonly subject: string;
     readonly reason: string;
   };

@@ -3,7 +3,7 @@ export interface Check {
   readonly name: string;
   readonly status: 'ok' | 'warn' | 'fail' | 'skip';
   readonly message: string;
-  /** What to do about it; absent if nothing needs to be done. */
+  /** How to correct it; absent if nothing needs to be done. */
   readonly fix?: string;
 }
 

@@ -22,7 +22,7 @@ export function checkConfiguration(
   }
 }
 
-/** Messages about unknown variables whose prefix only this service uses, even if they resemble no known name. */
+/** Returns messages about unknown variables with a prefix of this service, even if they resemble no known name. */
 function unknownVariables(
   env: Readonly<Record<string, string | undefined>>,
   ownVariables: readonly string[],

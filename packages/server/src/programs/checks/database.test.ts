@@ -5,7 +5,7 @@ import { TENANT_ROLE } from '../../db/tenancy/tenant-role.ts';
 import { sql } from 'drizzle-orm';
 import { checkDatabaseClock, checkRoles } from './database.ts';
 
-/** Roles belong to PostgreSQL servers; the embedded database knows their statements too. */
+/** Only a database server has the roles of the service, but the embedded database runs the same statements. */
 let database: Database;
 beforeAll(async () => {
   database = await openEmbedded(null);

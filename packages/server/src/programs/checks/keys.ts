@@ -9,7 +9,7 @@ import { sealedColumns } from '../../crypto/keys/sealed-columns.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { fail, ok, skip, warn, type Check } from './check.ts';
 
-/** Checks that the configured key decrypts the data, and whether old keys are still needed. */
+/** Checks that the configured keys decrypt the data, and whether old keys are still needed. */
 export async function checkEncryptionKey(
   db: Executor,
   { encryption, dataDir }: Pick<Config, 'encryption' | 'dataDir'>,
@@ -41,7 +41,7 @@ export async function checkEncryptionKey(
     : ok(name, 'opens the data of this database');
 }
 
-/** Returns the ids of the keys that sign session tokens. Only this installation publishes them. */
+/** Returns the ids of the keys that sign session tokens now or next. Only this installation publishes them. */
 export async function systemKeyIds(db: Executor): Promise<string[]> {
   const rows = await db
     .select({ kid: signingKeys.kid })

@@ -1,4 +1,4 @@
-/* Checks whether an operator could act in an emergency, and whether audit logs are exported to another place. */
+/* Checks that an active operator could act in an emergency, and that the audit log was exported recently. */
 
 import { sql } from 'drizzle-orm';
 import type { Config } from '../../config/config.ts';
@@ -6,8 +6,6 @@ import { rowsOf } from '../../db/statements/rows.ts';
 import { activeOperators } from '../../people/operators.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { counted, ok, warn, type Check } from './check.ts';
-
-/* Whether an operator could act in an emergency, and whether audit logs are also kept outside of the database. */
 
 export async function checkOperators(db: Executor, { operators }: Config): Promise<Check> {
   const count = (await activeOperators(db, operators)).length;

@@ -26,7 +26,7 @@ export function addAuthzenRoutes(app: FastifyInstance, route: RouteOptions): voi
   for (const url of pathsOf(route.url)) app.route({ ...route, url });
 }
 
-/** The error for a call at the root whose token determines no scope. */
+/** Creates the error for a call at the root whose token has no scope. */
 export const projectInPathRequired = ({ path }: NamedOperation): DoorwardError =>
   fail('SCOPE_REQUIRED', {
     params: { place: 'the project in the path' },
@@ -36,7 +36,8 @@ export const projectInPathRequired = ({ path }: NamedOperation): DoorwardError =
 /**
  * Reads the input of a request, with the scope that its path names.
  *
- * @throws VALIDATION_ERROR if a required JSON object is missing, NOT_FOUND if an id in the path is not a UUID
+ * @throws VALIDATION_ERROR if the body is not a JSON object, or is missing although it has required members
+ * @throws NOT_FOUND if an id in the path is not a UUID
  */
 export function readAuthzenInput(
   { input }: NamedOperation,
@@ -65,8 +66,8 @@ function scopeIn(params: Readonly<Record<string, string>>): Members | undefined 
 }
 
 /**
- * Responds to AuthZEN's resource search, which clients may call although it does not exist here. The error says what to
- * do instead.
+ * Adds routes that refuse AuthZEN's resource search, which clients may call although it does not exist here. The error
+ * names the alternative.
  */
 export function refuseResourceSearch(app: FastifyInstance): void {
   addAuthzenRoutes(app, {

@@ -11,7 +11,7 @@ type Members = Record<string, unknown>;
 /** The header value that means the token's own scope. */
 const OWN_SCOPE = 'own';
 
-/** The error for a call that names no scope, or whose token has no scope. */
+/** Creates the error for a call that names no scope, or that names `own` with a token without a scope. */
 export const scopeHeaderRequired = (): DoorwardError =>
   fail('SCOPE_REQUIRED', {
     params: { place: names.scope },
@@ -69,8 +69,8 @@ export function readForwardAuthInput(
 }
 
 /**
- * Requires the caller to name the scope. Otherwise a token would be checked in its own scope, and anyone could create
- * this permission in a project of theirs and pass with a key from there.
+ * Requires the caller to name the scope. Otherwise each token would be checked in its own scope: anyone could create
+ * this permission in their own project, and pass with a key of that project.
  */
 function withScope({ scope, ...others }: Members): Members {
   const isComplete = Object.keys(names).every((name) => name === 'scope' || name in others);

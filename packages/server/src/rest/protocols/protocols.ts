@@ -21,7 +21,7 @@ interface ProtocolAdapter {
   ) => Record<string, unknown>;
   /** Returns the name under which the caller sends an input field. */
   readonly fieldName?: (path: string) => string;
-  /** Creates SCOPE_REQUIRED with a hint where such a request names its scope. */
+  /** Creates SCOPE_REQUIRED, with a `fix` that says where such a request names its scope. */
   readonly scopeRequired?: (op: NamedOperation) => DoorwardError;
 }
 

@@ -13,9 +13,9 @@ import { fromProvider, takeIdentity, toProvider } from '../methods/provider-step
 import { beginning, providerAnswer, SignInProvider } from '../federation/provider-input.ts';
 
 /*
- * Sign-in through the OpenID Connect providers that are configured for the installation. Each has one callback, both
- * for sign-ins to this service and to apps, so that an operator registers only one URL, and a response from one
- * provider never reaches the callback of another (RFC 9700 §4.4.2.2).
+ * Sign-in through the OpenID Connect providers that are configured for the installation. Each has one callback for
+ * sign-ins to this service and to apps, so that an operator registers only one URL. A response from one provider never
+ * reaches the callback of another (RFC 9700 §4.4.2.2).
  */
 
 const providerKey = z

@@ -25,7 +25,7 @@ import { signInFlows } from '../../schema/sign-in/sign-in-flow.ts';
 import { authenticationMethods } from '../../schema/sign-in/authentication-method.ts';
 import { users } from '../../schema/people/user.ts';
 
-/** Sign-in through providers of OpenID Connect: whom it lets in, to this service and to apps, and the ways to misuse it. */
+/** Sign-in through OpenID Connect providers, to this service and to apps: whom it admits, which misuse it refuses. */
 
 const frontend = 'https://app.example.test';
 const REFRESH = 'doorward_refresh';
@@ -76,7 +76,7 @@ const usersAt = (address: unknown) =>
     .select()
     .from(users)
     .where(eq(users.email, String(address)));
-/** The oldest first. */
+/** Oldest first. */
 const methodsOf = (userId: string) =>
   pool()
     .select()
@@ -84,7 +84,7 @@ const methodsOf = (userId: string) =>
     .where(eq(authenticationMethods.userId, userId))
     .orderBy(authenticationMethods.createdAt);
 
-/** To the provider and back: the URL of the callback. */
+/** Signs in at the provider. Returns the URL of the callback. */
 async function visit(browser: Visitor, provider: OpenidDouble, start: string): Promise<string> {
   const begun = await browser.get(start);
   expect(begun.statusCode, begun.body).toBe(302);
@@ -92,7 +92,7 @@ async function visit(browser: Visitor, provider: OpenidDouble, start: string): P
 }
 const startOf = (key: string, query: Record<string, string> = {}) =>
   `/api/auth/providers/${key}?${new URLSearchParams(query).toString()}`;
-/** A sign-in to the service; returns where it ends. */
+/** Signs in to the service. Returns the URL of the last redirect. */
 async function signIn(browser: Visitor, provider = acme, query: Record<string, string> = {}): Promise<URL> {
   const answer = await browser.get(
     await visit(browser, provider, startOf(String(provider.entry['key']), query)),
@@ -102,7 +102,7 @@ async function signIn(browser: Visitor, provider = acme, query: Record<string, s
 }
 const errorOf = (url: URL) => url.searchParams.get('error');
 
-/** A sign-in to the app; returns the answer of the callback. */
+/** Signs in to the app. Returns the response of the callback. */
 async function toApp(browser: SignInBrowser, provider = acme) {
   const begun = await browser.authorize({ provider: String(provider.entry['key']) });
   return browser.get(await visit(browser, provider, String(begun.headers.location)));
@@ -343,7 +343,7 @@ describe('a provider that cannot be used', () => {
     down.faults.set('/.well-known/openid-configuration', { status: 503 });
     expect(await begin()).toBe('providerUnavailable');
     down.faults.clear();
-    // The next one does not wait for it.
+    // The next sign-in fails without a request to the provider.
     const asked = down.requests.length;
     expect(await begin()).toBe('providerUnavailable');
     expect(down.requests).toHaveLength(asked);
@@ -557,7 +557,7 @@ describe('a sign-in to an app', () => {
         const leave = () => browser.get('/api/auth/project/providers/acme');
         await request(victim.email);
         await Promise.all([leave(), request(attacker.email), leave(), leave()]);
-        // The request for the mail may have come too late, and then there is none.
+        // There is no mail if the request for it came too late.
         const token = await app.mailedToken(attacker.email).catch(() => 'none');
         const answer = await browser.open(token);
         expect(String(answer.headers.location)).not.toContain('/consent');

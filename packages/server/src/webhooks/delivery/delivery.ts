@@ -47,7 +47,7 @@ interface DeliveryOptions {
   readonly log: (error: unknown, message: string) => void;
 }
 
-/** How much longer than the attempt itself recording its result may take on a busy machine. */
+/** Time in addition to that of the attempt itself, to record its result on a busy machine. */
 const LEASE_MARGIN_MS = 30_000;
 const MAX_GRACE_MS = 2000;
 
@@ -68,7 +68,7 @@ export function createWebhookDelivery(options: DeliveryOptions): WebhookDelivery
     clock,
     log,
   });
-  // A quarter of the time that the whole process has to shut down.
+  // At most a quarter of the time that the whole process has to shut down.
   const graceMs = Math.min(MAX_GRACE_MS, config.http.shutdownGraceSeconds * 250);
   const probe = createProbe({ pool, kek, clock, ids, actAsSystem, leaseMs, run: workers.run, log });
   return {

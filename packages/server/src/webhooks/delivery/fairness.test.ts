@@ -43,7 +43,7 @@ afterEach(async () => {
 
 const flush = () => void flushing.push(app.app.flushWebhooks());
 
-/** A project with so many receivers, each with so many due deliveries. */
+/** Creates a project with this many receivers, each with this many due deliveries. */
 async function project(name: string, receiversOfIt: number, deliveries: number): Promise<Subscribed[]> {
   const { id } = await app.must('createProject', { scope: account, name }, { token });
   const subscribed: Subscribed[] = [];
@@ -53,7 +53,7 @@ async function project(name: string, receiversOfIt: number, deliveries: number):
   for (const item of subscribed) await enqueue(app, item, deliveries);
   return subscribed;
 }
-/** Receivers that answer when the test lets them. */
+/** Lets these receivers answer only when the test calls `answer`. */
 function holdUp(name: string, count: number): void {
   for (let index = 0; index < count; index++) receivers.reactions.set(`${name}-${index}.test`, answered);
 }
@@ -80,8 +80,8 @@ describe('a receiver that answers late', () => {
         await project(`many-${index}`, 8, 1);
       }
       flush();
-      // All workers for receivers that were never late are busy. A receiver counts as late after a second, and its worker is
-      // then free for others.
+      // All workers for reliable receivers are busy. After a second a receiver counts as late, which frees its slot for
+      // others.
       await expect.poll(() => hostsOf('many')).toBeGreaterThanOrEqual(64);
       await project('behind', 1, 1);
       flush();

@@ -18,7 +18,7 @@ function after(before: Health, end: End, day: number): Change {
   return healthAfter(before, outcome, end === 'gone' ? 'exhausted' : end, on(day));
 }
 
-/** The reported events with their day. */
+/** Applies the results in order. Returns the last health and the reported events, each with its day. */
 function live(ends: readonly (readonly [day: number, end: End])[]) {
   let health = wellAndNew;
   const reported: [number, string][] = [];

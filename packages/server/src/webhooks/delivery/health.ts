@@ -3,7 +3,8 @@ import type { Outcome } from './sender.ts';
 
 /**
  * The health of a receiver, computed from the results of attempts (events §5). A subscription is disabled after five
- * days of failures, or after ten deliveries in a row were exhausted; its owner is warned at half of either.
+ * days of failures, after ten exhausted deliveries in a row, or by a 410 response. Its owner is warned at half of the
+ * five days or ten deliveries.
  */
 export interface Health {
   readonly disabledReason: 'gone' | 'failing' | null;
@@ -21,7 +22,7 @@ export interface Change {
   readonly event: 'webhook.failing' | 'webhook.disabled' | 'webhook.recovered' | null;
 }
 
-/** A receiver counts as slow if its answer takes longer. */
+/** A receiver counts as slow if its response takes longer. */
 export const SLOW_MS = 1000;
 const MAX_FAILING_MS = 5 * 86_400_000;
 const MAX_EXHAUSTED = 10;

@@ -43,7 +43,7 @@ async function asOwner(): Promise<{ token: string }> {
   return { token: (answer.data as { accessToken: string }).accessToken };
 }
 const flush = () => app.app.flushWebhooks();
-/** Event types of the feed, and operations of the audit log, about webhooks, in order. */
+/** Returns type and `disabledReason` of the webhook events in the feed. Expects the same events in the audit log. */
 async function webhookEvents() {
   const options = await asOwner();
   const { items } = await app.must(

@@ -8,7 +8,7 @@ import type { Message } from './sender.ts';
 
 /**
  * A claimed delivery. A claim is one statement that numbers each attempt and gives it a lease, during which no other
- * process makes it. A lease that expires means that its process died, and another process makes the next attempt.
+ * process attempts the delivery. A lease expires only if its process died; another process then makes the next attempt.
  */
 export interface Claimed extends Message {
   readonly deliveryId: string;
@@ -30,7 +30,7 @@ export interface Capacity {
   readonly unreliable: number;
 }
 
-/** How many deliveries of one subscription are sent concurrently. */
+/** Maximum number of deliveries of one subscription that a process sends concurrently. */
 const CLAIM_SIZE = 10;
 /** Limits of workers per project and process, so that some stay free for projects that are idle now. */
 const RELIABLE_OF_A_PROJECT = 8;
@@ -59,7 +59,7 @@ interface Row {
   readonly unreliable: boolean;
 }
 
-/** Subscription `s` is of a project or slice of a suspended organization: its deliveries wait. */
+/** SQL condition: subscription `s` belongs to a project or slice of a suspended organization; its deliveries wait. */
 const isPaused = sql.raw(`exists (select from nodes n left join nodes o on o.id = n.parent_id
   left join project_grants g on g.id = n.id
   join organizations x on x.id in (n.parent_id, o.parent_id, g.organization_id) and x.suspended_at is not null
@@ -68,10 +68,10 @@ const isPaused = sql.raw(`exists (select from nodes n left join nodes o on o.id 
 /**
  * Creates the function that claims due deliveries. Workers are shared fairly between projects, and a project's
  * workers between its subscriptions. The project with the fewest workers is next, and ties are broken at random, so
- * neither the size nor the age of a backlog gives precedence. A claim takes a few deliveries of one subscription, and
+ * neither the size nor the age of a backlog gives precedence. A claim takes up to ten deliveries of a subscription, and
  * none while this process is sending earlier ones of it. Failing or slow receivers have separate workers, and get one
- * delivery each while others wait for those workers. Waiting subscriptions are found by skipping along an index,
- * however many deliveries each has queued.
+ * delivery each while others wait for those workers. Waiting subscriptions are found by skipping along an index, so the
+ * cost does not depend on how many deliveries each has queued.
  */
 export function createClaim(options: QueueOptions): Claim {
   const { pool, leaseMs } = options;

@@ -97,7 +97,7 @@ async function writeAll(
   const changes: { readonly subscription: Subscription; readonly event: Change['event'] }[] = [];
   for (const { attempt, outcome } of recordable) {
     const delivery = deliveries.get(attempt.deliveryId) as Delivery;
-    // A cancelled or delivered delivery keeps its status, and a failure is ignored if a later attempt was made.
+    // Only a pending delivery changes its status, and a failure is ignored once a later attempt has begun.
     const isLast = delivery.attemptCount === attempt.number;
     if (delivery.status !== 'pending' || !(isLast || outcome.error === null)) continue;
     const patch = patchOf(delivery, outcome, now, options);
@@ -227,7 +227,7 @@ async function recordEvent(
   if (event === 'webhook.recovered') act.record({ ...about, event: 'webhook.recovered' });
 }
 
-/** Releases the lease of an attempt whose result is unknown, so that another process repeats it at once. */
+/** Releases the lease of an attempt whose result is unknown, so that another process repeats it immediately. */
 export async function release(pool: Executor, { deliveryId, tenantId, number }: Attempt): Promise<void> {
   await pool
     .update(webhookDeliveries)

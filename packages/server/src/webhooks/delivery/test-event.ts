@@ -17,7 +17,7 @@ interface TestEvent {
   readonly now: Date;
 }
 
-/** Queues the event as a delivery that is due at once, and returns the delivery's id. */
+/** Queues the event as a delivery that is due immediately, and returns the delivery's id. */
 export async function queueTestEvent(tx: Executor, ids: Ids, testEvent: TestEvent): Promise<string> {
   const { kind, type, subscription, scope, actor, requestId, now } = testEvent;
   const id = ids.next();

@@ -10,7 +10,7 @@ interface Workers {
   readonly deliverDue: () => Promise<void>;
   /** Resolves when nothing is due and nothing is being sent. */
   readonly idle: () => Promise<void>;
-  /** Sends a delivery that the caller has claimed, in one more worker; releases it after a stop. */
+  /** Sends a delivery that the caller has claimed, in an additional worker. After `stop` it only releases the lease. */
   readonly run: (claimed: Claimed) => Promise<void>;
   /** Claims nothing more, waits for attempts under way, and aborts those that take longer than `graceMs`. */
   readonly stop: (graceMs: number) => Promise<void>;
@@ -60,7 +60,7 @@ export function createWorkers({ claim, send, settle, release, clock, log }: Work
     }
   }
 
-  /** Runs a worker. Resolves when all its attempts are recorded. */
+  /** Runs a worker. Resolves when all its attempts have ended and their results are recorded. */
   function startWorker(attempts: readonly [Claimed, ...Claimed[]]): Promise<void> {
     const [{ subscriptionId, tenantId, unreliable }] = attempts;
     const slowTimer = setTimeout(() => {

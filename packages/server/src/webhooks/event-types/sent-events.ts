@@ -12,12 +12,12 @@ export const sentEvents = () =>
   }));
 
 /**
- * Returns a reference to the definition of the noun, whose relations may be absent; for other data the schema itself.
+ * Returns a reference to the definition of the noun, in which relations are optional; for other data the schema itself.
  */
 function dataOf({ noun, schema }: EventType): JsonSchema {
   if (noun !== undefined) return { $ref: `#/$defs/${noun}` };
   const rendered = z.toJSONSchema(schema, { ...jsonSchemaOptions, io: 'output' }) as JsonSchema;
-  // The response schemas define the referenced schemas too.
+  // Leaves out `$defs`, because the document defines the same schemas for its responses.
   const { $defs: _, $schema: __, ...data } = rendered;
   return data;
 }

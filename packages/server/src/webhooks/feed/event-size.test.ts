@@ -10,7 +10,7 @@ import type { JsonSchema } from '../../kernel/output/json-schema.ts';
 import { jsonSchemaOptions, metadata as metadataValue } from '../../kernel/input/values.ts';
 import { eventCatalogue, isFixedMember } from '../event-types/catalogue.ts';
 
-/** However much a row holds, its events can be sent. */
+/** Events stay small enough to send, however much a row contains. */
 type Json = Record<string, unknown>;
 interface Envelope {
   readonly data: Json;
@@ -23,7 +23,7 @@ const asSent = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 const cutOf = (type: string, event: Envelope): Envelope =>
   cutToSize(event, (member) => isFixedMember(type, member));
 
-/** Envelope with the longest of everything that is not `data` or `changes`. */
+/** The envelope without `data` and `changes`; each member has its longest value. */
 const around = (type: string) => ({
   id: 'evt_0190b6f0-0000-7000-8000-000000000001',
   type,
@@ -64,7 +64,7 @@ const url = fc.constantFrom('é', 'a').map((item) => `https://example.com/${item
 const large = fc.record({
   fields: fc.record({
     name: fc.oneof(fc.constant('Ada'), fc.constant('𝄞'.repeat(255))),
-    // The shortest of those that rows may have.
+    // The smallest maximum length of a description in any noun.
     description: text(500),
     metadata,
     condition: metadata,
@@ -86,7 +86,7 @@ const large = fc.record({
   ),
 });
 
-/** What is missing of `of` in `cut`, as paths; whatever is there must be as it was. */
+/** Returns the paths of values of `of` that are shortened in `cut`. Expects everything else to be unchanged. */
 function missing(of: unknown, cut: unknown, path: string): string[] {
   if (typeof of === 'string' && of !== cut) {
     expect(of.startsWith(cut as string), path).toBe(true);
@@ -95,7 +95,7 @@ function missing(of: unknown, cut: unknown, path: string): string[] {
     return [path];
   }
   if (typeof of !== 'object' || of === null) {
-    // Thousands of numbers: asked the quick way first.
+    // There may be thousands of numbers, so `expect` is called only for a difference.
     if (cut !== of) expect(cut, path).toEqual(of);
     return [];
   }

@@ -1,6 +1,7 @@
-/*
- * Only the last 48 bits of a node's id, which are random, identify it, so that a position over many projects stays
- * short. If two projects of an organization ever had the same 48 bits, events would be repeated, never omitted.
+/**
+ * The sequence of the last event read from each node, by the last 48 bits of the node's id. These bits are random, and
+ * keep a position over many projects short. If two projects of an organization ever had the same 48 bits, events would
+ * be repeated, never omitted.
  */
 export type FeedPosition = ReadonlyMap<string, number>;
 

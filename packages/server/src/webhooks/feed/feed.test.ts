@@ -51,7 +51,7 @@ async function page(input: object, options: CallOptions = {}): Promise<Page> {
   expect(answer.ok, answer.body).toBe(true);
   return answer.data as Page;
 }
-/** All that is there, page by page, and where to go on. */
+/** Reads all pages from here on. Returns their items and the last cursor. */
 async function drained(input: { after?: string; [name: string]: unknown }) {
   const items: Item[] = [];
   let after = input.after;
@@ -65,7 +65,7 @@ async function drained(input: { after?: string; [name: string]: unknown }) {
 const typesOf = (items: readonly Item[]) => items.map(({ type }) => type);
 const nodeOf = ({ id }: ScopeRef) => id.split(':').at(-1) as string;
 
-/** Writes an event as a transaction does that took its time before it commits. */
+/** Writes an event that happened at this time but is committed now, as by a slow transaction. */
 async function late(scope: ScopeRef, occurredAt: Date): Promise<string> {
   const id = randomUUID();
   await app.database.transaction(async (tx) => {
@@ -110,7 +110,7 @@ describe.each(storyTransports(import.meta))('over %s', (via) => {
       .orderBy(sql`occurred_at desc`)
       .limit(1);
     const { truncated: _, ...last } = items[2] as Item & { truncated?: null };
-    // GraphQL answers null for what an answer over REST leaves out.
+    // GraphQL returns null for members that REST leaves out.
     const { impersonatorId, ...actor } = (last as unknown as { actor: Record<string, unknown> }).actor;
     expect(impersonatorId ?? null).toBeNull();
     expect({ ...last, actor }).toEqual(stored?.body);
@@ -266,7 +266,7 @@ it('knows a cursor as long as what follows it is kept', async () => {
   const { nextCursor } = await page({ scope: organization, limit: 1, after: begun.nextCursor });
   app.clock.advance(2 * day);
   await signIn();
-  // Too old is the first, and of what comes after the second not all is kept.
+  // The first cursor has expired, and not all events after the second one are retained.
   for (const after of [begun.nextCursor, nextCursor]) {
     expect((await ask({ scope: organization, after })).code).toBe('INVALID_CURSOR');
   }

@@ -16,7 +16,7 @@ import { decodePosition, encodePosition, idSuffix, type FeedPosition } from './f
  * cursor by time would skip that event forever, so the cursor has a position in each node.
  *
  * One statement reads the whole page. It sees each node's sequence from the beginning without gaps, because a
- * transaction locks the node from taking a number until its commit.
+ * transaction that takes a number keeps the node locked until its commit.
  */
 
 export const feedInput = {
@@ -65,9 +65,9 @@ interface EventRow {
 type Feed = Pick<Context<typeof feedInput>, 'input' | 'scope' | 'services' | 'tx' | 'principal' | 'call'>;
 
 /**
- * One page of the feed, and the cursor for the next one.
+ * Reads one page of the feed. `nextCursor` continues after it, even if no more events exist yet.
  * @throws VALIDATION_ERROR for `includeProjects` outside an organization or with too many projects, INVALID_CURSOR
- * for a position whose next events were purged
+ * for a cursor of another query, or one whose next events are no longer retained
  */
 export async function readFeed(ctx: Feed): Promise<z.output<typeof EventPage>> {
   const { input, scope, services } = ctx;
@@ -89,9 +89,9 @@ export async function readFeed(ctx: Feed): Promise<z.output<typeof EventPage>> {
   const next = new Map<string, number>();
   for (const { id, live, counted, first, last } of nodes) {
     const previous = position.get(idSuffix(id));
-    // Unread events were purged; for a deleted project that is intended.
+    // Unread events are no longer retained; for a deleted project that is intended.
     if (previous !== undefined && live && previous < (first ?? counted + 1) - 1) throw fail('INVALID_CURSOR');
-    // A node without events needs no position: every event to come is new.
+    // A node without retained events needs no position: every event to come is new.
     if (first === null || last === null) continue;
     const lastRead = Math.max(previous ?? 0, lastOfPage.get(id) ?? first - 1);
     const sequence = hasNextPage ? lastRead : Math.max(lastRead, last);
@@ -122,7 +122,7 @@ const invalidIncludeProjects = (code: 'not_allowed' | 'too_big') =>
     ...(code === 'too_big' ? { fix: 'Read the feed of each project separately.' } : {}),
   });
 
-/** The state of each node, and the events after the position: one more than the page has. */
+/** Reads the state of each node, and the events after the position: one more than the page has. */
 async function readRows({ tx, scope, input }: Feed, position: FeedPosition, retainedFrom: Date) {
   const isRetained = sql`e.occurred_at > ${retainedFrom.toISOString()}::timestamptz`;
   const own = sql`n.id = ${scope.nodeId}::uuid`;

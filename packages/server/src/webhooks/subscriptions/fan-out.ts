@@ -50,8 +50,8 @@ export function createFanOut({ ids, clock }: Pick<Services, 'ids' | 'clock'>): F
             isSending,
           ),
         )
-        // A concurrent deletion cancels waiting deliveries. Because of the lock it runs before this read or after this
-        // write.
+        // A concurrent deletion of the subscription cancels its waiting deliveries. Because of this lock, it runs
+        // before this read or after the write below.
         .for('share');
       if (subscriptions.length === 0) return;
       const now = clock.now();

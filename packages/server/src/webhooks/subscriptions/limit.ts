@@ -11,12 +11,14 @@ interface LimitContext {
   readonly services: Pick<Services, 'config'>;
 }
 
-/** The limit for a customer of a project grant, however many subscriptions the project may have. */
+/** A customer of a project grant may have at most this many, even if the project may have more. */
 const MAX_PER_SLICE = 5;
 
 /**
  * Call it after the insert. It counts under the lock of the tenant node, which the mutation needs anyway, so concurrent
- * creations cannot exceed the limit together. @throws CONFLICT
+ * creations cannot exceed the limit together.
+ *
+ * @throws CONFLICT
  */
 export async function assertWithinLimit({ tx, db, services }: LimitContext): Promise<void> {
   const { nodeId, grant } = db.scope;

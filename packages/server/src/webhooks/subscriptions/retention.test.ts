@@ -86,7 +86,7 @@ it('purges a deleted subscription with its secrets after its deliveries', async 
   const id = await subscribe();
   const delivery = await tested(id);
   await app.must('deleteWebhookSubscription', { scope, id }, as);
-  // These times come from the clock of the database.
+  // `deletedAt` comes from the clock of the database, not from the test clock.
   await app.database.pool
     .update(webhookSubscriptions)
     .set({ deletedAt: app.clock.now() })

@@ -47,8 +47,8 @@ export async function storeSecrets(
 }
 
 /**
- * Replaces the current secret. The former one signs too until the given time; null removes it at once. A still older
- * one is removed now, so at most two secrets sign.
+ * Replaces the current secret. The former one signs too until the given time; null deletes it immediately. An even
+ * older one is deleted now, so at most two secrets sign.
  */
 export async function replaceSecret(
   ctx: SecretContext,

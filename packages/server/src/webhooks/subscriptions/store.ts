@@ -35,7 +35,7 @@ export async function markRotated({ tx, db }: Pick<ScopedRun, 'tx' | 'db'>, id: 
 }
 
 /**
- * Makes a delivery due now and restarts its schedule. Its attempts are numbered on from the last one.
+ * Makes a delivery due now and restarts its schedule. The numbers of its attempts continue.
  * @throws NOT_FOUND, INVALID_STATE if it was cancelled or its subscription was deleted
  */
 export async function replay(
