@@ -169,7 +169,7 @@ describe('a local client', () => {
     expect(decisions.at(-1)).toMatchObject({ local: false, fallback: 'user' });
   });
 
-  it('sees its own change at once, and that of others within the bound', async () => {
+  it('sees its own change at once, and soon that of others', async () => {
     const { doorward, decisions } = await localClient();
     const user = await doorward.api.createUser({ name: 'New', roleIds: [roleIdOf('Project Admin')] });
     expect(await doorward.can({ userId: user.id }, 'Role:Create')).toBe(true);
@@ -180,7 +180,7 @@ describe('a local client', () => {
     await admin.api.updateUser({ id: user.id, roleIds: [] });
     const startedAt = performance.now();
     await until(async () => !(await doorward.can({ userId: user.id }, 'Role:Create')));
-    expect(performance.now() - startedAt).toBeLessThan(6000);
+    expect(performance.now() - startedAt).toBeLessThan(30_000);
     expect(decisions.at(-1)).toMatchObject({ local: true, reason: 'NO_PERMISSION' });
   });
 });

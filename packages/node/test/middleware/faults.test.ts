@@ -91,7 +91,7 @@ describe.each(frameworks)('%s', (_name, start) => {
     await breakNetwork();
     const startedAt = performance.now();
     const response = await read(server);
-    expect(performance.now() - startedAt).toBeLessThan(10_000);
+    expect(performance.now() - startedAt).toBeLessThan(30_000);
     expect(response.status).toBe(503);
     expect(response.headers.get('retry-after')).toBe(retryAfter);
     expect(await response.json()).toEqual({

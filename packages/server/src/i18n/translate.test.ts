@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { leastToll } from '../../test/support/app/event-loop.ts';
 import { catalogue, detailMessages, type Code, type DetailCode } from '../errors.ts';
 import { de } from './de.ts';
 import { es } from './es.ts';
@@ -113,10 +114,12 @@ describe('pickLanguage', () => {
     );
   });
 
-  it('does bounded work on long headers', () => {
-    const started = performance.now();
-    for (const unit of ['de;q=0.5,', 'a-', ' ', ',', 'de-abcdefgh']) pickLanguage(unit.repeat(1_000_000));
-    expect(performance.now() - started).toBeLessThan(5000);
+  it('does bounded work on long headers', async () => {
+    const units = ['de;q=0.5,', 'a-', ' ', ',', 'de-abcdefgh'];
+    const { blockedMs } = await leastToll(5000, () =>
+      Promise.resolve(units.map((unit) => pickLanguage(unit.repeat(1_000_000)))),
+    );
+    expect(blockedMs).toBeLessThan(5000);
     expect(pickLanguage(`de,${' '.repeat(100_000)}`)).toBe('de');
   });
 });

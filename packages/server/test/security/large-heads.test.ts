@@ -74,5 +74,5 @@ it('a client that goes on sending is cut off', async () => {
   const timer = setInterval(() => socket.write('x'.repeat(64 * 1024)), 5);
   await closed;
   clearInterval(timer);
-  expect(performance.now() - began).toBeLessThan(10_000);
+  expect(performance.now() - began).toBeLessThan(30_000);
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { leastToll } from '../../../test/support/app/event-loop.ts';
 import { faultsOf } from './validate.ts';
 import {
   email,
@@ -296,13 +297,15 @@ it('never throws', () => {
   );
 });
 
-it('checks very long input in linear time', () => {
-  const started = performance.now();
+it('checks very long input in linear time', async () => {
   const long = 'a'.repeat(1_000_000);
-  for (const schema of [uuid, isoInput, email, url, text(1, 100)]) schema.safeParse(long);
-  email.safeParse(`${long}@${long}`);
-  url.safeParse(`https://${long}`);
-  expect(performance.now() - started).toBeLessThan(5000);
+  const { blockedMs } = await leastToll(5000, () => {
+    for (const schema of [uuid, isoInput, email, url, text(1, 100)]) schema.safeParse(long);
+    email.safeParse(`${long}@${long}`);
+    url.safeParse(`https://${long}`);
+    return Promise.resolve();
+  });
+  expect(blockedMs).toBeLessThan(5000);
 });
 
 it('renders as JSON Schema', () => {
