@@ -1,13 +1,14 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { eq, sql } from 'drizzle-orm';
+import { and, desc, eq, sql } from 'drizzle-orm';
 import { decodeJwt, decodeProtectedHeader, type JSONWebKeySet } from 'jose';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startOwnApp, type TestApp } from '../../../test/support/app/app.ts';
-import type { Person } from '../../../test/support/app/client.ts';
+import { unique, type Person } from '../../../test/support/app/client.ts';
 import { signJwt } from '../../crypto/tokens/jwt.ts';
 import { createKeyring } from '../../crypto/keys/keyring.ts';
 import { signingKeys } from '../../schema/machines/signing-key.ts';
 import { openChanges } from '../../db/cache/changes.ts';
+import { auditLog } from '../../schema/events/audit-log-entry.ts';
 import { nodes, SYSTEM_NODE } from '../../schema/nodes.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 import { sealEntry, type ChainEntry, type Sealing } from './audit-chain.ts';
@@ -89,6 +90,34 @@ it('are signed daily for every log with new entries', async () => {
   app.clock.advance(24 * 3_600_000 + 1000);
   await app.app.signAuditLogs();
   expect((await exported()).length).toBe(audit + 1);
+});
+
+it('leave no entry unsigned that was added during their signing', async () => {
+  const logOf = async () => {
+    const [row] = await app.database.pool.select().from(nodes).where(eq(nodes.id, project.id));
+    return row?.auditSequence ?? 0;
+  };
+  const lastSigned = async () => {
+    const [row] = await app.database.pool
+      .select()
+      .from(auditLog)
+      .where(and(eq(auditLog.tenantId, project.id), eq(auditLog.operation, 'auditCheckpoint')))
+      .orderBy(desc(auditLog.sequence));
+    return { at: row?.sequence ?? 0, upTo: (row?.metadata as { sequence: number }).sequence };
+  };
+  // Until the checkpoint is the last entry and does not cover the one before it.
+  for (let isBetween = false; !isBetween;) {
+    app.clock.advance(24 * 3_600_000 + 1000);
+    const tag = { scope: project.scope, name: unique() };
+    const as = { token: await token() };
+    await Promise.all([app.app.signAuditLogs(), app.must('createTag', tag, as)]);
+    const { at, upTo } = await lastSigned();
+    isBetween = at > upTo + 1 && at === (await logOf());
+  }
+  const before = await logOf();
+  app.clock.advance(24 * 3_600_000 + 1000);
+  await app.app.signAuditLogs();
+  expect((await lastSigned()).upTo).toBe(before);
 });
 
 it('are signed after a thousand entries', async () => {

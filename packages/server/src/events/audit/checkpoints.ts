@@ -40,7 +40,7 @@ interface CheckpointOptions {
   readonly log: (error: unknown, message: string) => void;
 }
 
-/** The head of a log. `checkpoint` is the sequence of the entry that stores its last checkpoint. */
+/** The head of a log. `checkpoint` is the last signed sequence, plus one for the entry with that signature. */
 interface Head {
   readonly id: string;
   readonly kind: 'account' | 'organization' | 'project' | 'system';
@@ -84,8 +84,9 @@ export function createCheckpoints({
     return actAsSystem(CHECKPOINT, async (act) => {
       const claimed = await act.tx
         .update(nodes)
-        // Counts the checkpoint's own entry, so that a log without other new entries needs no further checkpoint.
-        .set({ auditCheckpoint: sql`${nodes.auditSequence} + 1`, auditCheckpointAt: now })
+        // Counts one more entry, the checkpoint's own, so that a log without other new entries needs no further
+        // checkpoint. Entries that were added since the head was read count as not signed.
+        .set({ auditCheckpoint: sequence + 1, auditCheckpointAt: now })
         .where(and(eq(nodes.id, id), eq(nodes.auditCheckpoint, checkpoint)))
         .returning({ id: nodes.id });
       if (claimed.length === 0) return false;
