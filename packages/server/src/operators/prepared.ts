@@ -53,7 +53,7 @@ async function appoint(
   const userId = await verifiedOwnerOf(tx, address);
   // Users are locked first, as in every mutation.
   const user = userId === undefined ? undefined : await lockUser(act, userId, 'share');
-  if (!user || user.isManaged || user.kind !== 'person') return;
+  if (!user || user.isManaged || user.kind !== 'person' || user.status !== 'active') return;
   await lockOperators(tx);
   if ((await verifiedOwnerOf(tx, address)) !== user.id) return;
   const [prepared] = await tx

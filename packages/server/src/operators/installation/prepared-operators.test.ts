@@ -54,6 +54,19 @@ test('an address counts when its user has verified it, and not before', async ()
   expect(await sourcesOf(ada.userId)).toHaveLength(1);
 });
 
+test('an address does not count while its user is suspended', async () => {
+  const as = { token: operator.token };
+  const { userId } = await app.person({ email: 'mary@example.test' });
+  const about = { scope: installation, id: userId, reason: 'Under review' };
+  await app.must('suspendUser', about, as);
+  await prepare('mary@example.test');
+  await app.app.recordOperators();
+  expect(await sourcesOf(userId)).toEqual([]);
+  await app.must('reactivateUser', about, as);
+  await app.app.recordOperators();
+  expect(await sourcesOf(userId)).toEqual([['commandLine', support]]);
+});
+
 test.each(storyTransports(import.meta))(
   'an operator removes over %s whom the command line has made',
   async (via) => {
