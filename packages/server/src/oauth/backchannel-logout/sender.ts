@@ -128,8 +128,8 @@ async function attempt(options: Options, notice: Notice): Promise<void> {
 const delivered = { error: null, statusCode: null, retryAfter: null };
 
 async function post({ services, guard, ports, log }: Options, notice: Notice) {
-  const token = await signLogoutToken(services, notice);
   try {
+    const token = await signLogoutToken(services, notice);
     const url = new URL(notice.url);
     const addresses = await guard.addressesOf(url);
     const headers = {

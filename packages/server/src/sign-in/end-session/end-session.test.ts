@@ -3,6 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { cookieNames } from '../../../test/support/app/visitor.ts';
 import { startApp, type TestApp } from '../../../test/support/app/app.ts';
 import type { Person } from '../../../test/support/app/client.ts';
+import { createBackchannelLogout } from '../../oauth/backchannel-logout/sender.ts';
+import { logoutNotices } from '../../schema/oauth/logout-notice.ts';
 import {
   appInProject,
   redirectParameters,
@@ -327,6 +329,25 @@ describe('back-channel logout', () => {
     }
     await app.app.flushWebhooks();
     expect(received).toHaveLength(5);
+  });
+
+  it('ends too while its token cannot be signed', async () => {
+    const { browser, idToken } = await signIn();
+    await logout(browser, { id_token_hint: idToken });
+    const pending = () => app.database.pool.select().from(logoutNotices);
+    expect(await pending()).toHaveLength(1);
+    const sender = createBackchannelLogout({
+      services: { clock: app.clock, keyring: { signDocument: () => Promise.reject(new Error('sealed')) } },
+      pool: app.database.pool,
+      guard: { addressesOf: () => Promise.resolve([]) },
+      ports: { post: () => Promise.reject(new Error('not signed')), random: () => 0.5 },
+      log: () => undefined,
+    });
+    for (let attempt = 1; attempt <= 5; attempt++) {
+      await sender.flush();
+      app.clock.advance(2 * 3_600_000);
+    }
+    expect(await pending()).toEqual([]);
   });
 
   it('refuses addresses that a webhook may not have', async () => {
