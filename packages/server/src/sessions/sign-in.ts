@@ -227,7 +227,8 @@ export async function writeSession(ctx: Run, session: PlannedSession, user: User
       ipAddress: call.address,
       userAgent: call.userAgent,
       authenticatedAt: session.authenticatedAt,
-      lastUsedAt: session.authenticatedAt,
+      // The user may have signed in days ago, for another app.
+      lastUsedAt: ctx.services.clock.now(),
       expiresAt: session.expiresAt,
       refreshHash: hashRefreshToken(session.refreshToken),
     })

@@ -154,7 +154,7 @@ export const connectionOfSession = ({ organizationId, ssoIssuer }: SessionRow): 
 
 /**
  * The time at which a browser sign-in ends: when no app has used it for a while, but at the latest a fixed time after
- * the user signed in.
+ * the user signed in. By then, sessions of apps that count from the same sign-in have not ended either.
  */
 function endOf(
   { config }: Services,
@@ -164,7 +164,8 @@ function endOf(
     isBound,
   }: { readonly authenticatedAt: Date; readonly now: Date; readonly isBound: boolean },
 ): Date {
-  const { idleHours, maxDays } = config.auth.sso;
+  const { idleHours } = config.auth.sso;
+  const maxDays = Math.min(config.auth.sso.maxDays, config.tokens.refreshTokenDays);
   const latest = authenticatedAt.getTime() + (isBound ? BOUND_HOURS : 24 * maxDays) * HOUR_MS;
   return new Date(Math.min(now.getTime() + idleHours * HOUR_MS, latest));
 }
