@@ -63,16 +63,19 @@ export async function attempt(fetch: Fetch, { url, init, ...bounds }: Attempt): 
   const timer = setTimeout(() => stop(new Failure('TIMEOUT')), timeoutMs);
   if (signal?.aborted) abort();
   else signal?.addEventListener('abort', abort);
+  let isBodyLeft = false;
   try {
     const exchange = answerOf(fetch, url, { ...init, signal: controller.signal }, bounds.readsBody);
     exchange.catch(() => undefined);
-    return await Promise.race([ended, exchange]);
+    const answer = await Promise.race([ended, exchange]);
+    isBodyLeft = answer.text === null;
+    return answer;
   } catch (error) {
     throw error instanceof Failure ? error : new Failure('UNREACHABLE', codeOf(error));
   } finally {
     clearTimeout(timer);
     // If the caller reads the body, the caller's signal must still be able to stop the reading.
-    if (bounds.readsBody) signal?.removeEventListener('abort', abort);
+    if (!isBodyLeft) signal?.removeEventListener('abort', abort);
   }
 }
 
