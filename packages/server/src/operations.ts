@@ -78,7 +78,6 @@ export const features = {
     ...projectSignIn,
     ...companySignIn,
     ...signInMethods,
-    ...signInMethods,
     ...projectTokens,
     ...projectRegistration,
     ...projectUserInfo,

@@ -74,7 +74,11 @@ export const InstallationUserDetails = InstallationUser.schema
     accounts: z.array(OwnedAccount).describe('Their accounts.'),
     memberships: z.array(Membership).describe(`Their organizations, ${MAX_ROWS} at most.`),
     projects: z.array(Participation).describe(`Their projects, ${MAX_ROWS} at most.`),
-    keyCount: z.int().describe('How many API keys act as them.'),
+    keyCount: z
+      .int()
+      .describe(
+        'How many API keys they have that are not revoked: those that act as them, and those that they created.',
+      ),
     isOperator: z.boolean().describe('Whether they are an operator of the installation.'),
   })
   .meta({
