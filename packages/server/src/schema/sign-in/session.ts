@@ -118,7 +118,12 @@ export const Session = entity('Session', {
         .meta({ id: 'SessionAcr', description: 'aal1: the user gave one factor; aal2: two.' })
         .describe('How many factors the user gave.'),
     ),
-    ipAddress: serverSet(z.string().nullable().describe('The address that opened the session; for an app, that which exchanged the code.')),
+    ipAddress: serverSet(
+      z
+        .string()
+        .nullable()
+        .describe('The address that opened the session; for an app, that which exchanged the code.'),
+    ),
     userAgent: serverSet(z.string().nullable().describe('The browser or program.')),
     isCurrent: serverSet(z.boolean().describe('Whether this call is made in this session.')),
     authenticatedAt: serverSet(iso.describe('When the user last signed in.')),
