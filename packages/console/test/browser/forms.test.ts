@@ -280,3 +280,85 @@ test('reach everything, and give a role, with the keyboard', async () => {
   // The focus is where it was before the dialogs.
   await expect.poll(() => page.locator(':focus').innerText()).toBe('Radia');
 });
+
+/** The text or label of what has the focus. */
+const focused = () =>
+  page.evaluate(
+    'document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.textContent ?? null',
+  );
+
+test('the focus returns to where it was when a dialog closes', async () => {
+  await button('New role').press('Enter');
+  await page.getByRole('dialog', { name: 'New role' }).waitFor();
+  await page.keyboard.press('Escape');
+  await expect.poll(focused).toBe('New role');
+  await page.keyboard.press('Control+k');
+  await page.getByRole('dialog').getByRole('combobox').fill('rol');
+  await page.keyboard.press('Escape');
+  await expect.poll(() => page.locator('dialog').count()).toBe(0);
+  expect(await focused()).toBe('New role');
+});
+
+test('arrow keys move between the rows of a choice of one, and Tab leaves it', async () => {
+  await visit(page, `${setup.project}/permissions`);
+  await button('New permission').click();
+  const rows = page.getByRole('group', { name: 'Resource' }).getByRole('radio');
+  await rows.first().check();
+  await page.keyboard.press('ArrowDown');
+  expect(await rows.nth(1).isChecked()).toBe(true);
+  expect(await rows.first().isChecked()).toBe(false);
+  await page.keyboard.press('Tab');
+  expect(await page.evaluate('document.activeElement?.type')).not.toBe('radio');
+  await page.keyboard.press('Escape');
+  await button('Discard changes').click();
+});
+
+test('the choice of columns closes with Escape and by a click elsewhere, not by one inside', async () => {
+  const menu = page.locator('.column-choice');
+  const isOpen = async () => (await menu.getAttribute('open')) !== null;
+  await menu.locator('summary').click();
+  await menu.getByText('Description').click();
+  expect(await isOpen()).toBe(true);
+  expect(await menu.getByLabel('Description').isChecked()).toBe(false);
+  await menu.getByText('Description').click();
+  await page.keyboard.press('Escape');
+  expect(await isOpen()).toBe(false);
+  await menu.locator('summary').click();
+  await page.getByRole('heading', { name: 'Roles', level: 1 }).click();
+  await expect.poll(isOpen).toBe(false);
+});
+
+test('a form shows what a row has, although a hundred newer rows exist', async () => {
+  const { scope } = setup.demo.key;
+  const old = await setup.api.createTag({ scope, name: 'the oldest', color: 'teal' });
+  const tagged = { name: 'Tagged', slug: 'tagged', actions: ['read'], tagIds: [old.id] };
+  await setup.api.createResource({ scope, ...tagged });
+  for (let n = 0; n < 100; n++) await setup.api.createTag({ scope, name: `newer ${n}`, color: 'teal' });
+  await page.goto(`${setup.service.base}${setup.project}/resources`);
+  await link('Tagged').click();
+  await page.getByRole('dialog', { name: 'Tagged' }).getByRole('button', { name: 'Edit' }).click();
+  const tags = page.getByRole('group', { name: 'Tags' });
+  await tags.getByLabel('the oldest').waitFor();
+  await tags.getByText('Only the newest 100 are listed.').waitFor();
+  // Above the others.
+  expect(await tags.getByRole('checkbox').first().isChecked()).toBe(true);
+  expect(await tags.getByLabel('the oldest').isChecked()).toBe(true);
+  await page.keyboard.press('Escape');
+});
+
+test('a page reads the projects of its own owner only', async () => {
+  const { accounts } = await setup.api.me({});
+  const scope = { tenant: 'account' as const, id: accounts[0]?.id ?? '' };
+  for (const name of ['North', 'South', 'East']) await setup.api.createOrganization({ scope, name });
+  const asked: string[] = [];
+  const note = (request: Request): void => void asked.push(new URL(request.url()).pathname);
+  page.on('request', note);
+  await page.goto(`${setup.service.base}${setup.project}/tags`);
+  await page.locator('tbody tr').first().waitFor();
+  await page.waitForLoadState('networkidle');
+  page.off('request', note);
+  expect(asked.filter((path) => path === '/api/projects')).toHaveLength(1);
+  await page.keyboard.press('Control+k');
+  await page.getByRole('option', { name: /East/ }).waitFor();
+  await page.keyboard.press('Escape');
+});

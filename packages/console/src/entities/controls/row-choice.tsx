@@ -9,6 +9,9 @@ import { targetOf } from '../declarations/entity.ts';
 import type { Choice, FormField } from '../declarations/form-field.ts';
 import { formTexts } from '../declarations/form-texts.ts';
 
+/** The maximum number of rows that a source returns. */
+const MAX_ROWS = 100;
+
 /** Lets the user choose rows with checkboxes, or one row with radio buttons. If there are many, a search appears. */
 export function RowChoice({
   field,
@@ -25,20 +28,34 @@ export function RowChoice({
   const f = useTexts(formTexts);
   const scope = useScope();
   const { can } = useRights(scope);
+  const language = useLanguage();
+  const group = useId();
   const [search, setSearch] = useState('');
-  const [start] = useState(value);
+  const [start] = useState(() => idsOf(value));
   const {
     data = [],
     error,
     isPending,
     refetch,
-  } = useRead([field.noun, scope, 'choices', search, useLanguage()], (api) =>
+  } = useRead([field.noun, scope, 'choices', search, language], (api) =>
     field.source(api, { ...targetOf(scope), ...(search.length > 1 ? { search } : {}) }, can),
+  );
+  // A list has up to 100 rows, so it may lack some that are chosen.
+  const missing =
+    search === '' && data.length > 0 ? start.filter((id) => !data.some((row) => row.id === id)) : [];
+  const { data: others = [] } = useRead(
+    [field.noun, scope, 'choices', missing, language],
+    (api) => field.source(api, { ...targetOf(scope), ids: missing.slice(0, MAX_ROWS) }, can),
+    { isEnabled: missing.length > 0, keepsFormer: false },
   );
   const chosen = idsOf(value);
   // Rows that were chosen when the form opened come first, so that they aren't hidden far down in a long list.
-  const wasChosen = (id: string): boolean => idsOf(start).includes(id);
-  const rows = [...data.filter(({ id }) => wasChosen(id)), ...data.filter(({ id }) => !wasChosen(id))];
+  const wasChosen = (id: string): boolean => start.includes(id);
+  const rows = [
+    ...data.filter(({ id }) => wasChosen(id)),
+    ...others.filter(({ id }) => missing.includes(id)),
+    ...data.filter(({ id }) => !wasChosen(id)),
+  ];
   const isFolded = ({ id, isBuiltIn = false }: Choice): boolean => isBuiltIn && !wasChosen(id);
   const own = rows.filter((row) => !isFolded(row));
   const builtIn = rows.filter(isFolded);
@@ -51,6 +68,7 @@ export function RowChoice({
       key={row.id}
       choice={row}
       type={field.kind === 'row' ? 'radio' : 'checkbox'}
+      group={group}
       isChosen={chosen.includes(row.id)}
       onToggle={() => toggle(row.id)}
     />
@@ -72,7 +90,8 @@ export function RowChoice({
       <div className="choices">
         {field.kind === 'row' && !field.isRequired && (
           <label>
-            <input type="radio" checked={chosen.length === 0} onChange={() => onChange(null)} /> {t.none}
+            <input type="radio" name={group} checked={chosen.length === 0} onChange={() => onChange(null)} />{' '}
+            {t.none}
           </label>
         )}
         {own.map(choice)}
@@ -86,6 +105,7 @@ export function RowChoice({
             {builtIn.map(choice)}
           </details>
         )}
+        {data.length >= MAX_ROWS && <small className="hint">{f.firstRows(formatNumber(MAX_ROWS))}</small>}
         {data.length === 0 && !error && (
           <small className="hint">{isPending ? t.loading : search ? t.noMatch : t.nothingToChoose}</small>
         )}
@@ -103,11 +123,14 @@ const idsOf = (value: unknown): readonly string[] =>
 function OneChoice({
   choice: { name, description },
   type,
+  group,
   isChosen,
   onToggle,
 }: {
   readonly choice: Choice;
   readonly type: 'radio' | 'checkbox';
+  /** The name that all rows of the field share. Arrow keys move between radio buttons of one name. */
+  readonly group: string;
   readonly isChosen: boolean;
   readonly onToggle: () => void;
 }) {
@@ -116,6 +139,7 @@ function OneChoice({
     <label>
       <input
         type={type}
+        name={group}
         checked={isChosen}
         onChange={onToggle}
         aria-labelledby={`${id}-name`}

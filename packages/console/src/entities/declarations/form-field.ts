@@ -43,7 +43,8 @@ interface Base {
 
 export type ChoiceSource = (
   api: Api,
-  input: Target & { readonly search?: string },
+  /** `ids` limits the rows to these; sources of other kinds of rows may ignore it. */
+  input: Target & { readonly search?: string; readonly ids?: string[] },
   /** Whether the user has a permission in the scope. */
   can: (permission: string) => boolean,
 ) => Promise<readonly Choice[]>;

@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { common } from '../../i18n/common.ts';
 import { useTexts } from '../../i18n/language.ts';
 import { readSetting, writeSetting } from '../../settings.ts';
+import { Menu } from '../../ui/menu.tsx';
 import type { Column } from '../../ui/tables/table.tsx';
 
 /** The columns that the user has hidden in lists of a noun. They are stored in the browser. */
@@ -35,8 +36,7 @@ export function ColumnChoice<R>({
 }) {
   const t = useTexts(common);
   return (
-    <details className="column-choice">
-      <summary>{t.chosenColumns}</summary>
+    <Menu className="column-choice" label={t.chosenColumns}>
       <div className="choices" role="group" aria-label={t.chosenColumns}>
         {columns.slice(1).map(({ key, label }) => (
           <label key={key}>
@@ -44,6 +44,6 @@ export function ColumnChoice<R>({
           </label>
         ))}
       </div>
-    </details>
+    </Menu>
   );
 }

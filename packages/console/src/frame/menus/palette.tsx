@@ -54,7 +54,8 @@ export function Palette({ scope, onClose }: { readonly scope: Scope | null; read
   return (
     <Dialog title={t.palette} onClose={onClose}>
       <input
-        type="search"
+        // Not a search field, in which the first Escape would only clear the text.
+        type="text"
         role="combobox"
         aria-label={t.palette}
         aria-expanded="true"

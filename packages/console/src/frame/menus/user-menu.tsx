@@ -11,6 +11,7 @@ import {
 import { ownPages } from '../../pages/me/pages.ts';
 import { useMe } from '../../scopes/use-scopes.ts';
 import { signOut } from '../../session/session.ts';
+import { Menu } from '../../ui/menu.tsx';
 import { frameTexts } from '../texts/frame-texts.ts';
 import { setTheme, theme, themes, type Theme } from './theme.ts';
 
@@ -22,22 +23,8 @@ export function UserMenu() {
   const [look, setLook] = useState<Theme>(theme);
   const { pathname } = useLocation();
   return (
-    // The key closes the menu when the page changes. Escape and moving the focus out of it close it too.
-    <details
-      key={pathname}
-      className="user-menu"
-      onBlur={({ currentTarget, relatedTarget }) => {
-        if (!currentTarget.contains(relatedTarget)) currentTarget.open = false;
-      }}
-      onKeyDown={({ currentTarget, key }) => {
-        if (key !== 'Escape') return;
-        currentTarget.open = false;
-        currentTarget.querySelector('summary')?.focus();
-      }}
-    >
-      <summary>
-        <bdi>{me?.user.name ?? t.you}</bdi>
-      </summary>
+    // The key closes the menu when the page changes.
+    <Menu key={pathname} className="user-menu" label={<bdi>{me?.user.name ?? t.you}</bdi>}>
       <div className="menu-body">
         {me?.organizationId === null &&
           ownPages.map(({ name, label }) => (
@@ -76,6 +63,6 @@ export function UserMenu() {
           {t.signOut}
         </button>
       </div>
-    </details>
+    </Menu>
   );
 }

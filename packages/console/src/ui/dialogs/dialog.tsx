@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef, type ReactNode } from 'react';
+import { useEffect, useId, useLayoutEffect, useRef, type ReactNode } from 'react';
 import { useTexts } from '../../i18n/language.ts';
 import { common } from '../../i18n/common.ts';
 import { Announcer } from '../announcer.tsx';
@@ -23,7 +23,8 @@ export function Dialog({
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();
   const t = useTexts(common);
-  useEffect(() => {
+  // Not `useEffect`: its cleanup runs after the element was removed, and then the focus would not return.
+  useLayoutEffect(() => {
     const element = dialog.current;
     if (element && !element.open) element.showModal();
     // By default the browser focuses the first button, which closes the dialog. Focuses the first field instead,
