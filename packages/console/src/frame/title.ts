@@ -16,7 +16,7 @@ export function useTitle(): void {
   const { pathname } = useLocation();
   const { tenant = '', id = '', page: name } = useParams({ strict: false });
   const scope = scopeOf(tenant, id);
-  const { scopes, isLoading } = useScopes(f);
+  const { scopes, isLoading } = useScopes(f, scope);
   const named = scope && scopes.find((other) => isSameScope(other.scope, scope));
   const page = (scope ? pagesOf(scope.tenant) : ownPages).find((other) => other.name === name);
   // For a scope that the user doesn't belong to, the title is "not found", as on the page.

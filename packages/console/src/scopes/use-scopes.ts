@@ -1,7 +1,7 @@
 import { useQueries } from '@tanstack/react-query';
 import { client } from '../session/session.ts';
 import { useRead } from '../api/use-api.ts';
-import { installation, type Scope } from './scope.ts';
+import { installation, isSameScope, ownerOf, type Scope } from './scope.ts';
 
 /** A scope with its name and the name of its owner. */
 export interface NamedScope {
@@ -23,14 +23,20 @@ async function grantedTo(
   return items.map((granted) => ({ scope: granted.scope, name: granted.project.name }));
 }
 
-/** Reads the user's accounts and organizations, up to 100 projects of each and, for operators, the installation. */
-export function useScopes({
-  personalAccount,
-  installation: installationName,
-}: {
+interface Names {
   readonly personalAccount: string;
   readonly installation: string;
-}): {
+}
+
+/**
+ * Reads the user's accounts and organizations, up to 100 projects of each and, for operators, the installation. A user
+ * may belong to hundreds of organizations, so pages that only need the name of a scope pass it as `near`: only the
+ * projects of its owner are read then, and none for null.
+ */
+export function useScopes(
+  { personalAccount, installation: installationName }: Names,
+  near?: Scope | null,
+): {
   readonly scopes: readonly NamedScope[];
   readonly isLoading: boolean;
   readonly error: Error | null;
@@ -49,9 +55,13 @@ export function useScopes({
       owner: null,
     })),
   ];
+  const owner = near && (ownerOf(near) ?? near);
+  const isNeeded = (scope: Scope): boolean =>
+    near === undefined || (owner != null && isSameScope(scope, owner));
   const projects = useQueries({
     queries: owners.map(({ scope, name }) => ({
       queryKey: ['Project', scope, 'names'],
+      enabled: isNeeded(scope),
       queryFn: async ({ signal }: { readonly signal: AbortSignal }) => {
         const page = await client()
           .api.projects({ scope, limit: 100 }, { signal })
@@ -72,6 +82,6 @@ export function useScopes({
     ],
     error: me ? null : error,
     refetch,
-    isLoading: isPending || projects.some((query) => query.isPending),
+    isLoading: isPending || projects.some((query) => query.isLoading),
   };
 }

@@ -12,7 +12,7 @@ export function ScopeSwitcher({
   readonly onOpen: () => void;
 }) {
   const t = useTexts(frameTexts);
-  const { scopes } = useScopes(t);
+  const { scopes } = useScopes(t, scope);
   const current = scope && scopes.find((named) => isSameScope(named.scope, scope));
   return (
     <button type="button" className="switcher" onClick={onOpen}>

@@ -55,15 +55,18 @@ const NewOrganization = lazy(() => import('../tenants/new-organization.tsx'));
 export function Home() {
   const t = useTexts(texts);
   const f = useTexts(frameTexts);
-  const { scopes, isLoading, error, refetch } = useScopes(f);
+  const last = takeLastScope();
+  const near = useScopes(f, last);
+  const found = last && near.scopes.find(({ scope }) => isSameScope(scope, last));
+  const isOpening = last !== null && (found !== undefined || near.isLoading);
+  const { scopes, isLoading, error, refetch } = useScopes(f, isOpening ? null : undefined);
   const projects = scopes.filter(({ owner }) => owner !== null);
   const owners = scopes.filter(({ owner }) => owner === null);
   const account = owners.find(({ scope }) => scope.tenant === 'account')?.scope.id;
   const [isCreating, setCreating] = useState(false);
-  const last = takeLastScope();
-  const known = last && scopes.find(({ scope }) => isSameScope(scope, last));
-  if (known)
-    return <Navigate to="/$tenant/$id/$page" params={{ ...known.scope, page: 'overview' }} replace />;
+  if (found)
+    return <Navigate to="/$tenant/$id/$page" params={{ ...found.scope, page: 'overview' }} replace />;
+  if (isOpening) return <Skeleton />;
   return (
     <>
       <header className="page-head">
