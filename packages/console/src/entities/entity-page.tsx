@@ -1,7 +1,7 @@
 import { useCallback, useMemo, useState } from 'react';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useList } from '../api/use-api.ts';
-import { AsRequest } from './tables/as-request.tsx';
+import { AsRequest, pathOf } from './tables/as-request.tsx';
 import { common } from '../i18n/common.ts';
 import { useTexts } from '../i18n/language.ts';
 import { idOf, keyOf } from '../scopes/scope.ts';
@@ -164,7 +164,7 @@ export function EntityPage<R extends Row, T extends EntityTexts>({
             >
               {c.asCsv}
             </button>
-            <AsRequest noun={entity.noun} />
+            <AsRequest path={entity.path?.(scope) ?? pathOf(entity.noun)} />
           </ListFoot>
           {entity.footer?.(rows, filters)}
         </>

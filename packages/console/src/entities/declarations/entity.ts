@@ -70,6 +70,8 @@ export interface BulkAct<R extends Row> {
 export interface Entity<R extends Row, T extends EntityTexts = EntityTexts> {
   /** The name in permissions, such as `Role` in `Role:Query`. */
   readonly noun: string;
+  /** The path of the list below `/api`, if it isn't derived from the noun (`api-keys` from `ApiKey`). */
+  readonly path?: (scope: Scope) => string;
   readonly texts: Texts<T>;
   readonly name: (row: R) => string;
   readonly columns: (t: T, c: Common) => readonly Column<R>[];

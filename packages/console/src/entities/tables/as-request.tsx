@@ -12,12 +12,12 @@ const texts: Texts<{ readonly asRequest: string }> = {
 };
 
 /** Shows a curl command that reads the list, without its search and filters, with a token from the environment. */
-export function AsRequest({ noun }: { readonly noun: string }) {
+export function AsRequest({ path }: { readonly path: string }) {
   const t = useTexts(texts);
   const scope = useScope();
   const [isOpen, setOpen] = useState(false);
   const query = new URLSearchParams({ tenant: scope.tenant, scopeId: scope.id }).toString();
-  const command = `curl -H "Authorization: Bearer $DOORWARD_TOKEN" '${serviceUrl}/api/${pathOf(noun)}?${query}'`;
+  const command = `curl -H "Authorization: Bearer $DOORWARD_TOKEN" '${serviceUrl}/api/${path}?${query}'`;
   return (
     <span className="as-request">
       <button type="button" className="quiet" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
@@ -32,5 +32,5 @@ export function AsRequest({ noun }: { readonly noun: string }) {
   );
 }
 
-/** Returns the path of a noun: `api-keys` for `ApiKey`. */
-const pathOf = (noun: string): string => `${noun.replace(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase()}s`;
+/** Returns the path of the list of a noun: `api-keys` for `ApiKey`. */
+export const pathOf = (noun: string): string => `${noun.replace(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase()}s`;

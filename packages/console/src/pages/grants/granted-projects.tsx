@@ -15,6 +15,7 @@ type Granted = components['schemas']['OrganizationGrant'];
 
 const grantedProjects: Entity<Granted, GrantedTexts> = {
   noun: 'ProjectGrant',
+  path: () => 'organization-grants',
   texts: grantedTexts,
   hasSearch: false,
   name: ({ project }) => project.name,

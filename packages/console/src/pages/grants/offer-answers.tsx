@@ -3,10 +3,7 @@ import { useTexts } from '../../i18n/language.ts';
 import { useRights, useScope } from '../../scopes/use-scope.ts';
 import { RowAction } from '../keys/row-action.tsx';
 import { grantedTexts } from './granted-texts.ts';
-
-/** Returns the token of an offer, given either the link in the mail or only the token; null if there is none. */
-const tokenIn = (text: unknown): string | null =>
-  /(?:^|[?&]token=)([\w-]{20,128})$/.exec(String(text).trim())?.[1] ?? null;
+import { tokenIn } from './offer-token.ts';
 
 const withToken = ({ link, ...input }: Values) => ({ ...input, token: tokenIn(link) });
 

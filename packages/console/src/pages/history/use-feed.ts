@@ -53,7 +53,7 @@ export function useFeed(types: readonly string[]): Feed {
         if (!hasNextPage) break;
       }
     } catch {
-      // `useQuestion` keeps the error, and the page shows it.
+      // `useRequest` keeps the error, and the page shows it.
       setFollowing(false);
     } finally {
       isReading.current = false;

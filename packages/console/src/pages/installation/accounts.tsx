@@ -10,6 +10,7 @@ type Account = components['schemas']['InstallationAccount'];
 
 const accounts: Entity<Account, TenantListTexts> = {
   noun: 'InstallationAccount',
+  path: () => 'installation/accounts',
   texts: accountTexts,
   hasSearch: false,
   name: ({ id }) => id,

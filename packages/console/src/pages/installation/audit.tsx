@@ -9,6 +9,7 @@ import { Verification } from '../history/verification.tsx';
 const audit: Entity<Entry, AuditTexts> = {
   ...auditEntries,
   noun: 'InstallationAudit',
+  path: () => 'installation/audit-logs',
   list: (api, input, signal) => api.installationAuditLogs(input, { signal }),
   read: async (api, { id, ...input }, signal) =>
     onlyRow(await api.installationAuditLogs({ ...input, ids: [id] }, { signal })),

@@ -24,6 +24,7 @@ const roleChoices: ChoiceSource = async (api, input) => (await api.installation(
 
 const operatorsFor = (a: ActTexts): Entity<Operator, OperatorTexts> => ({
   noun: 'Operator',
+  path: () => 'installation/operators',
   texts: operatorTexts,
   hasSearch: false,
   name: ({ name }) => name,

@@ -10,6 +10,7 @@ type Organization = components['schemas']['InstallationOrganization'];
 
 const organizations: Entity<Organization, OrganizationListTexts> = {
   noun: 'InstallationOrganization',
+  path: () => 'installation/organizations',
   texts: organizationTexts,
   name: ({ name }) => name,
   columns: (t, c) => [

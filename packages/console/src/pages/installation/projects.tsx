@@ -10,6 +10,7 @@ type Project = components['schemas']['InstallationProject'];
 
 const projects: Entity<Project, TenantListTexts> = {
   noun: 'InstallationProject',
+  path: () => 'installation/projects',
   texts: projectTexts,
   name: ({ name }) => name,
   columns: (t, c) => [

@@ -17,6 +17,7 @@ type Details = components['schemas']['InstallationUserDetails'];
 
 const users: Entity<User, AllUsersTexts> = {
   noun: 'InstallationUser',
+  path: () => 'installation/users',
   texts: userTexts,
   name: ({ name }) => name,
   columns: (t, c) => [

@@ -13,6 +13,7 @@ const idOf = (input: { readonly scope: unknown }): string => projectIdOf(input.s
 
 const versions: Entity<Version, PolicyTexts> = {
   noun: 'Policy',
+  path: (scope) => `projects/${projectIdOf(scope)}/policy/versions`,
   texts: policyTexts,
   name: ({ number }) => `#${number}`,
   hasSearch: false,

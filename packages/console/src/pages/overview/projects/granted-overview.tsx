@@ -17,11 +17,12 @@ export function GrantedOverview({ scope, can }: { readonly scope: Scope; readonl
   const id = ownerOf(scope)?.id ?? '';
   const { data, error, refetch } = useRead(['ProjectGrant', scope, 'own'], async (api, signal) => {
     const organization = { tenant: 'organization' as const, id };
-    const page = await api.organizationGrants(
-      { scope: organization, status: 'active', limit: 100 },
+    for await (const granted of api.organizationGrants.each(
+      { scope: organization, status: 'active' },
       { signal },
-    );
-    return page.items.find((granted) => isSameScope(granted.scope as Scope, scope)) ?? null;
+    ))
+      if (isSameScope(granted.scope as Scope, scope)) return granted;
+    return null;
   });
   if (error && data === undefined) return <Failure error={error} onRetry={() => refetch()} />;
   if (data === undefined) return <Skeleton />;
