@@ -26,11 +26,12 @@ export async function lookFromOutside(parts: OutsideParts): Promise<Check[]> {
       ...(url.startsWith('https:') ? (await certificateOf(url, timeoutMs, now)).filter(isFault) : []),
     ];
   }
+  const answeredAt = now();
   const time = Date.parse(answer.headers.get('date') ?? '');
   return [
     await healthOf(answer, url),
     ...(await keysOf(parts)),
-    ...(Number.isNaN(time) ? [] : [clockOf(url, time - (before + now()) / 2)]),
+    ...(Number.isNaN(time) ? [] : [clockOf(url, time - (before + answeredAt) / 2)]),
     ...(url.startsWith('https:') ? await certificateOf(url, timeoutMs, now) : []),
   ];
 }

@@ -46,7 +46,9 @@ async function findNamed(run: Run, doorward: Client, noun: Noun, text: string): 
   if (namedBy === undefined) throw usageFault(`${text} is not an id.`, `doorward ${noun.word} list`);
   const named = (row: Row): unknown => (typeof namedBy === 'string' ? row[namedBy] : namedBy(row));
   const matches: Row[] = [];
-  for await (const row of operationOf(doorward, list).each?.({ search: text }, run) ?? [])
+  // The service refuses to search for a single character.
+  const filter = [...text].length < 2 ? {} : { search: text };
+  for await (const row of operationOf(doorward, list).each?.(filter, run) ?? [])
     if (String(named(row)).toLowerCase() === text.toLowerCase()) matches.push(row);
   const [row, ...others] = matches;
   if (!row) throw missing(noun);

@@ -12,8 +12,8 @@ export const secretOptions = {
 
 /** Where a secret is printed or written. It is opened before the secret exists, because a secret is shown only once. */
 interface SecretTarget {
-  /** Prints the row, and outputs its secret. */
-  readonly deliver: (row: Row, secret: string, columns: readonly Column[]) => Promise<void>;
+  /** Prints the row, and outputs its secret, which is in the member `secretMember`. */
+  readonly deliver: (row: Row, secretMember: string, columns: readonly Column[]) => Promise<void>;
   /** Removes the output file, if there is one, because the change wasn't made. */
   readonly discard: () => Promise<void>;
 }
@@ -25,9 +25,9 @@ export async function openSecretTarget(run: Run, options: Options): Promise<Secr
   if (path === undefined) return onTerminal(terminal, options.flag('secretOnly'));
   const file = await openNewFile(run, path);
   return {
-    async deliver(row, secret, columns) {
-      await file.fill(`${String(row[secret])}\n`);
-      terminal.record({ ...row, [secret]: null }, columns);
+    async deliver(row, secretMember, columns) {
+      await file.fill(`${String(row[secretMember])}\n`);
+      terminal.record({ ...row, [secretMember]: null }, columns);
       terminal.note(`The secret is in ${path}.`);
     },
     discard: file.discard,
@@ -58,11 +58,11 @@ export async function openNewFile(
   };
 }
 
-function onTerminal(terminal: Run['terminal'], isAlone: boolean): SecretTarget {
+function onTerminal(terminal: Run['terminal'], secretOnly: boolean): SecretTarget {
   return {
-    async deliver(row, secret, columns) {
-      if (isAlone) return terminal.raw(String(row[secret]));
-      terminal.record(row, [...columns, { name: 'secret', of: secret, kind: 'id' }]);
+    async deliver(row, secretMember, columns) {
+      if (secretOnly) return terminal.raw(String(row[secretMember]));
+      terminal.record(row, [...columns, { name: 'secret', of: secretMember, kind: 'id' }]);
       terminal.note('The secret is shown once: store it now.');
     },
     discard: async () => undefined,

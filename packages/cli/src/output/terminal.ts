@@ -69,7 +69,7 @@ export class Terminal {
     this.#out(columns.map((column) => separated([column], row)).join(this.#io.stdout.isTTY ? '  ' : '\t'));
   }
 
-  /** Prints text to stdout unchanged: a file, a script or a secret. */
+  /** Prints text to stdout even with `--json`, and ends the line: a document, a script or a secret. */
   raw(text: string): void {
     this.#out(text);
   }

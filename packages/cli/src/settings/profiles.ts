@@ -18,8 +18,8 @@ interface Config {
 }
 
 /**
- * The tokens of a session. The service renews a session only with both tokens, and the next run can use an access
- * token that is still valid without a renewal.
+ * The tokens of a session. The access token is stored too, because the service renews a session only with both tokens,
+ * and because the next run can use it while it is valid.
  */
 export interface SessionTokens {
   readonly accessToken: string;

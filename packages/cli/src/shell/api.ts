@@ -36,14 +36,19 @@ export const api: Command = {
   },
 };
 
-/** Asks for confirmation before operations that delete, remove, revoke or rotate something, as other commands do. */
+/**
+ * Asks for confirmation before operations that delete, remove, revoke or rotate something, as other commands do.
+ *
+ * @throws Fault with --dry-run, which most operations don't have: it must not send a change
+ */
 async function confirmLoss(run: Run, name: string, input: Readonly<Record<string, unknown>>): Promise<void> {
-  if (input['dryRun'] === true || !/^(delete|remove|revoke|rotate)/.test(name)) return;
+  if (input['dryRun'] === true) return;
   if (run.flags.dryRun)
     throw usageFault(
       '--dry-run is for commands of nouns.',
       `some operations take it: --input '{"dryRun": true, …}'`,
     );
+  if (!/^(delete|remove|revoke|rotate)/.test(name)) return;
   assertCanConfirm(run);
   await confirm(run, `Send ${name}?`);
 }

@@ -27,7 +27,7 @@ export const usersImport: Command = {
     try {
       await sendUsers(sending, readUsers(run, path, format));
     } catch (error) {
-      if (counts.created > 0)
+      if (counts.created > 0 && !run.flags.dryRun)
         run.terminal.say(`${counts.created} users were imported; the same command goes on from there.`);
       throw error;
     }

@@ -184,6 +184,9 @@ describe('a question', () => {
     expect((await world.json<Item>(['roles', 'get', 'Asked'])).id).toBe(role.id);
     expect((await ask('y\n')).code).toBe(0);
     expect((await world.run(['roles', 'get', 'Asked'])).code).toBe(5);
+    // The service does not search for a single character.
+    const short = await world.json<Item>(['roles', 'create', '--set', 'name=X']);
+    expect((await world.json<Item>(['roles', 'get', 'x'])).id).toBe(short.id);
   });
 });
 
@@ -308,6 +311,9 @@ describe('api', () => {
     expect(tag['name']).toBe('from a file');
     expect((await world.run(['api', 'health'], { env: { DOORWARD_TOKEN: '' } })).code).toBe(0);
     expect((await world.run(['api', 'tag', '--input', '{}'])).code).toBe(2);
+    const dry = ['api', 'createTag', '--input', '{"name": "never"}', '--dry-run'];
+    expect(await world.run(dry)).toMatchObject({ code: 2, stdout: '' });
+    expect((await world.run(['tags', 'list'])).stdout).not.toContain('never');
     expect((await world.run(['api', 'deleteTag', '--input', JSON.stringify({ id: tag.id })])).code).toBe(2);
     expect(
       (await world.run(['api', 'deleteTag', '-y', '--input', JSON.stringify({ id: tag.id })])).code,
