@@ -8,7 +8,7 @@ import { createPauses } from '../../kernel/call/pauses.ts';
 import type { RequestWork } from '../../kernel/request-work.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
 
-/** The findings about a document by itself, independent of the rows. */
+/** What a document shows by itself, whatever rows the project has now. */
 export interface Examination {
   readonly tests: readonly TestResult[];
   readonly emptyRoles: readonly string[];

@@ -59,8 +59,10 @@ export const policyDiff = query({
       if (which !== 'current') return keptDocument(await storedDocument(tx, scope.nodeId, Number(which)));
       const last = await lastVersion(tx, scope.nodeId);
       const state = await loadState(tx, scope.nodeId, services.builtIns);
-      return exportDocument(state, services.builtIns, { include: 'managed', last: last?.document ?? null })
-        .document;
+      return exportDocument(state, services.builtIns, {
+        ...{ include: 'managed', isForComparison: true },
+        last: last?.document ?? null,
+      }).document;
     };
     const changes = differenceOf(await documentAt(from), await documentAt(to));
     return { changes: changes.map((change) => ({ ...change, fields: { ...change.fields } })) };

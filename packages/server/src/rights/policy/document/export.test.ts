@@ -72,6 +72,32 @@ describe.each(storyTransports(import.meta))('over %s', (via) => {
     ]);
   });
 
+  it('of the managed rows alone can be applied, without what was added to them by hand', async () => {
+    const project = await newProject();
+    const { scope } = project;
+    await app.must(
+      'applyPolicy',
+      { ...project, policy: { version: 1, roles: { Clerk: {} } }, ifVersion: null },
+      as(),
+    );
+    const extra = await create('createGroup', { scope, name: 'Extra' });
+    const { items } = await app.must('roles', { scope, search: 'Clerk' }, as());
+    await app.must('updateRole', { scope, id: items[0]?.id ?? '', groupIds: [extra] }, as());
+    const { document, warnings } = await app.must('policy', { ...project, include: 'managed' }, as());
+    expect(warnings).toEqual([{ code: 'referenceLeftOut', kind: 'roles', key: 'Clerk' }]);
+    expect(await changesOf(project, document)).toMatchObject([
+      {
+        kind: 'roles',
+        key: 'Clerk',
+        action: 'update',
+        fields: { groups: { from: [expect.any(String)], to: [] } },
+      },
+    ]);
+    // A comparison shows it.
+    const { changes } = await app.must('policyDiff', { ...project, from: '1', to: 'current' }, as());
+    expect(changes).toMatchObject([{ kind: 'roles', key: 'Clerk', fields: { groups: { to: ['Extra'] } } }]);
+  });
+
   it('leaves out a row of former versions whose name no document can have', async () => {
     const project = await newProject();
     const { scope } = project;

@@ -14,16 +14,24 @@ interface ExportWarning {
   readonly key: string;
 }
 
+interface ExportOptions {
+  /** All rows, or those that the last document manages. */
+  readonly include: 'managed' | 'all';
+  readonly last: PolicyDocument | null;
+  /** Whether managed rows keep references that were added by hand, for a comparison. */
+  readonly isForComparison?: boolean;
+}
+
 /**
- * The rows as a document that can be applied as it is: all of them, or those that the last document manages. A row is
- * left out if its name is ambiguous, because another row or a built-in row has the same name. Rows that refer to it
- * would change without it, so these are left out too. A row that a document manages stays, because leaving it out
- * would delete it.
+ * The rows as a document that can be applied as it is. A row that no document manages is left out if its name is
+ * ambiguous, because another row or a built-in row has the same name. Unmanaged rows that refer to it would change
+ * without it, so these are left out too. A managed row stays, because leaving it out would delete it, but it loses its
+ * references to rows that are left out.
  */
 export function exportDocument(
   state: State,
   builtIns: BuiltIns,
-  { include, last }: { readonly include: 'managed' | 'all'; readonly last: PolicyDocument | null },
+  { include, last, isForComparison = false }: ExportOptions,
 ): Exported {
   const labels = labelsOf(state, builtIns);
   const kept: StoredRow[] = [];
@@ -48,7 +56,7 @@ export function exportDocument(
           leftOut.add(id);
           warn(isNameable ? 'dependentLeftOut' : 'rowLeftOut');
         }
-      }
+      } else if (!isForComparison) leftOut.add(id);
     }
   }
   const document = documentOf(kept, labels, { mode: last?.mode ?? 'warn', tests: last?.tests ?? [] });
