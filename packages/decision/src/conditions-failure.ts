@@ -124,7 +124,7 @@ function firstScalars(value: unknown): Scalar[] {
   return scalars;
 }
 
-/** Values for the attribute on the left that might satisfy the operator. */
+/** Values for the attribute on the left. Some satisfy the operator, others don't: the comparison may be in a `Not`. */
 function* valuesFor(operator: Operator, left: unknown, right: unknown): Generator<unknown> {
   const scalars = firstScalars(right);
   if (operator === 'Contains') {
@@ -136,8 +136,8 @@ function* valuesFor(operator: Operator, left: unknown, right: unknown): Generato
 }
 
 /**
- * Values for a referenced attribute that might satisfy the operator. `isWholeReference`: the reference is the whole
- * operand, not an item of a list, so it may become a list.
+ * Values for a referenced attribute, some for and some against the operator. `isWholeReference`: the reference is the
+ * whole operand, not an item of a list, so it may become a list.
  */
 function* valuesForReference(
   operator: Operator,

@@ -78,8 +78,8 @@ const compiled = new WeakMap<object, CompiledCondition>();
 
 /**
  * Compiles a condition. Never throws: a value that `parseCondition` refuses (also undefined) compiles to a condition
- * that is never met. The result is cached for the object `raw`, because thousands of paths may share one condition, so
- * do not change that object afterwards.
+ * that is never met. The result is cached for the object `raw`, because thousands of permissions that subjects have may
+ * share one condition, so do not change that object afterwards.
  *
  * @example compileCondition(condition).evaluate({ user: { id: 'u1' }, resource: order }) === 'true'
  */

@@ -94,7 +94,10 @@ function isContradiction(facts: readonly Fact[], lists: Lists): boolean {
   return haveNoKindInCommon(facts) || haveEmptyRange(facts) || haveEndsApart(facts);
 }
 
-/** The only values that can satisfy the fact; undefined if values besides its literals can. */
+/**
+ * The only values that can satisfy the fact; undefined if values besides its literals can. `NotIn` that must be false
+ * limits the value as `In` that must be true does.
+ */
 function valuesOf({ operator, literal, wanted }: Fact): readonly Scalar[] | undefined {
   const isNegated = operator.includes('Not');
   const isOfList = /^(String)?(Not)?In$/.test(operator);
@@ -125,6 +128,7 @@ function haveEmptyRange(facts: readonly Fact[]): boolean {
   let [isAbove, isBelow] = [false, false];
   for (const { operator, literal, wanted } of facts) {
     if (!/^Numeric(Greater|Less)/.test(operator) || typeof literal !== 'number') continue;
+    // A bound that must not hold is the opposite bound: not `> 5` means `<= 5`.
     const isLower = operator.includes('Greater') === wanted;
     const isStrict = operator.endsWith('Equals') !== wanted;
     if (isLower && (literal > least || (literal === least && isStrict)))

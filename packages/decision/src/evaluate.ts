@@ -19,7 +19,7 @@ export interface HeldPermission {
   readonly permission: {
     readonly id: string;
     readonly name: string;
-    /** Slug of the resource. */
+    /** Slug of the resource, or the noun of a built-in one, such as `ApiKey`. */
     readonly resource: string;
     readonly action: string;
     /** True if the resource is built-in, even if a customer created the permission. */

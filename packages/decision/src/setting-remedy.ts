@@ -41,9 +41,9 @@ export interface FoundSetting {
 }
 
 /**
- * Limits of the search. `paths`: only the first paths are tried. `perPath`: proposals for one path. `copies`: proposals
- * that met a condition and were tried on a copy of the attributes. `steps`: about 50 ms. Beyond a limit the search may
- * end without a remedy.
+ * Limits of the search. `paths`: only this many paths are tried. `steps`: about 50 ms for the whole search. The others
+ * are counted again for each entry of `rootsByRank`: `perPath`, the proposals for one path, and `copies`, the proposals
+ * that met a condition and were tried on a copy of the attributes. Beyond a limit the search may end without a remedy.
  */
 export const searchLimits = { paths: 10, perPath: 200, copies: 20, steps: 250_000 } as const;
 

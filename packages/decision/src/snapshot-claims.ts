@@ -99,7 +99,7 @@ export interface SnapshotUser {
   readonly attributes?: Record<string, unknown>;
 }
 
-/** A live API key of the project, by the `jti` of its tokens. */
+/** A live API key of the project. Its `id` is the `jti` of its tokens. */
 export interface SnapshotKey {
   readonly id: string;
   /** The user who created the key, or for a ProjectUser key the user whose rights it has. */

@@ -25,7 +25,7 @@ export function takeOver(queries: QueryClient, { noun, id }: RowKey, answer: unk
   );
 }
 
-/** Resolves when a read of the row that is in progress has finished, successfully or not. */
+/** Resolves when the row has been read, successfully or not. Joins a read that is in progress, else starts one. */
 export const untilRowIsRead = (queries: QueryClient, { noun, id }: RowKey): Promise<void> =>
   queries.refetchQueries(
     { queryKey: [noun], type: 'active', predicate: ({ state }) => isRow(state.data, id) },

@@ -1,8 +1,8 @@
 import { useEffect, useRef } from 'react';
 
 /**
- * Returns the focus to the link of a row when its panel closes. The browser doesn't do that, because the button that
- * opened the last dialog is no longer on the page.
+ * Returns the focus to the link of a row when its panel closes, unless the browser has done so. It can't after a form
+ * that was opened from the panel, because the button that opened it is no longer on the page.
  */
 export function useFocusReturn(row: string | undefined): void {
   const former = useRef(row);

@@ -1,7 +1,7 @@
 /**
- * A policy document: everything that a project defines about rights, as a file. Rows refer to each other by key, and
- * the key of a row is its name. Built-in permissions and groups are referred to by their own names (`Tag:Query`,
- * `Project: Query, Update`).
+ * A policy document: the rights model, the apps and the webhooks of a project, as a file. Rows refer to each other by
+ * key. The key of a resource is its slug, the key of any other row is its name. Built-in permissions and groups are
+ * referred to by their own names (`Tag:Query`, `Project: Query, Update`).
  *
  * This type is the complete form: members that the file leaves out have their defaults.
  */

@@ -19,8 +19,8 @@ import { droppedIn, limits, rowsIn, type DroppedIds, type Rows } from './rows.ts
 import { SnapshotError } from './snapshot-error.ts';
 
 /**
- * Builds a policy from the claims of a verified snapshot. Checks every member, and copies what it keeps. It does not
- * verify the signature, the audience or the age of the claims: do that first.
+ * Builds a policy from the claims of a verified snapshot. Checks and copies every member that it reads, and ignores
+ * others. It does not verify the signature, the issuer, the project or the age of the claims: do that first.
  *
  * @throws SnapshotError if the format or the shape is wrong, or an id refers to no row
  * @example

@@ -20,8 +20,8 @@ interface PathlessAttributes {
 }
 
 /**
- * Decides with the indexes of single roles, for sets of roles without an index of their own: `SetIndexes` limits the
- * memory for those. The result is that of `evaluate` over all paths of the subject.
+ * Decides for a set of roles that has no index, because `SetIndexes` limits how much memory such indexes take. Reads
+ * the indexes of the single roles instead. The result is that of `evaluate` over all paths of the subject.
  */
 export function decideAmong(
   graph: Graph,

@@ -28,8 +28,8 @@ export async function contentFaultOf(entry: AuditEntry): Promise<ContentFault | 
 }
 
 /**
- * `badSignature`: the signature is invalid. `otherSigned`: it covers something other than this entry's claims.
- * `otherEntry`: the signed entry differs from the entry with its sequence.
+ * `badSignature`: the signature is invalid. `otherSigned`: it is valid, but for another log, sequence or hash than the
+ * checkpoint states. `otherEntry`: the entry with the signed sequence has another hash.
  */
 type CheckpointFault = 'badSignature' | 'otherSigned' | 'otherEntry';
 

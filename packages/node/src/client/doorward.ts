@@ -71,7 +71,7 @@ export interface Doorward {
   ): AsyncIterableIterator<AllowedSubject>;
   /**
    * Returns the bearer of a token. Does not check the caller's address against the networks of an API key
-   * (`allowedCidrs`); questions do, with the option `address`.
+   * (`allowedCidrs`); only questions of a client with `local` do, with the option `address`.
    *
    * @throws TokenError unless the token is valid
    */

@@ -1,4 +1,7 @@
-/* The public types of `@doorward/node`, except those of the client and its operations (src/client). */
+/*
+ * The public types of scopes, principals, questions, decisions and options. Types of hooks and errors are in files
+ * beside this one, those of the client and its operations in src/client.
+ */
 
 import type { DecisionReason } from '@doorward/decision';
 import type { Hooks } from './hooks.ts';
@@ -27,7 +30,10 @@ export interface Principal {
   readonly apiKeyId?: string;
   /** Set for an app token. */
   readonly clientId?: string;
-  /** The project of the token; null for a session. */
+  /**
+   * The scope of the token: its project, or `projectUser` with the id `<project>:<user>` for a key that acts as a user.
+   * Null for a session.
+   */
   readonly scope: Scope | null;
   /** Scopes that the user consented to for an app token; absent if it is not restricted. */
   readonly scopes?: readonly string[];

@@ -63,7 +63,8 @@ function kidOf(text: string, type: DocumentType): string {
     throw new RefusedDocument('FORM');
   }
   const names = Object.keys(header).sort().join();
-  // Requires exactly the header that the service writes, so that a document cannot name a key or the address of a key.
+  // Requires exactly the header that the service writes, so that a document cannot bring a key (`jwk`) or the address
+  // of one (`jku`, `x5u`).
   if (names !== 'alg,kid,typ' || header.alg !== 'RS256') throw new RefusedDocument('HEADER');
   if (header.typ !== type) throw new RefusedDocument('TYP');
   if (typeof header.kid !== 'string' || !/^[\w.-]{1,255}$/.test(header.kid)) throw new RefusedDocument('KID');

@@ -51,10 +51,10 @@ export class HeldPolicy {
   }
 
   /**
-   * The service's time, which decides when keys and tokens expire. It is estimated from `asOf` and, like the age, from
-   * two clocks, so that nothing lives longer because the machine slept. The time of the system clock counts only if it
-   * is ahead of this estimate, and then by two seconds at most: with a wrong clock nothing may expire hours late or,
-   * while the policy is fresh, hours early.
+   * The service's time, which decides when keys and tokens expire: the system clock, but at least an estimate, and at
+   * most two seconds more than it. The estimate is `asOf` plus the time since the response arrived, by the clock that
+   * shows more. So nothing lives longer because the machine slept, and a wrong system clock cannot shift an expiry by
+   * hours while the policy is fresh.
    */
   get serviceNow(): number {
     const estimate = (this.#policy?.asOf ?? 0) + sinceMs(this.#clock, this.#answeredAt);
@@ -108,7 +108,7 @@ export class HeldPolicy {
   }
 }
 
-/** How far the first document may lag behind the system clock; the two clocks may differ. */
+/** How far `asOf` of the first document, the service's time, may lag behind the system clock. */
 const OLDEST_MS = 60_000;
 
 /**

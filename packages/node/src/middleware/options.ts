@@ -34,8 +34,8 @@ export interface SignInOptions<Request> {
    */
   readonly scope?: Scope | ((request: Request) => Later<Maybe<Scope>>);
   /**
-   * Network address of the caller, for keys that are limited to networks. Default: the socket's address, which is right
-   * unless the application is behind a proxy. Only a client with `local` compares it, and only in `requirePermission`;
+   * Network address of the caller, for keys that are limited to networks. Default: the socket's address, which Next.js
+   * does not provide, and Hono only with `@hono/node-server`. It is right unless the application is behind a proxy. Only a client with `local` compares it, and only in `requirePermission`;
    * the service sees the address of the application instead.
    */
   readonly address?: (request: Request) => string | undefined;

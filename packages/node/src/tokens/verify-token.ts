@@ -66,7 +66,7 @@ export async function verifyOffline(token: string, checks: TokenChecks): Promise
     throw tokenError(codeOf(error));
   });
   const type = payload['type'] as TokenType;
-  // A project's key is not accepted for session tokens, and the system key is not accepted for tokens of projects.
+  // A project's signing key is not accepted for session tokens, and that of the installation not for tokens of projects.
   if (!checks.types.includes(type) || !issuer.types.includes(type)) throw tokenError('TOKEN_TYPE');
   return { claims: payload, kid };
 }

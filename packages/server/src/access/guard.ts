@@ -89,6 +89,7 @@ export function createGuard(
       // stolen session does not even show that it belongs to an operator.
       if (scope.level === 'installation' && !isOperatorNetwork(operators, address)) throw unknownScope();
       if (scope.isSuspended && !isSelfService && !remainsOpen(op, rights)) throw suspended();
+      // False only in the `projectUser` scope of a user who is not in the project.
       if (scope.userInProject) return;
       // Only callers who may create keys for other users learn that the project has no such user.
       const grants = rights.projectGrants;

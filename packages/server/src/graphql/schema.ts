@@ -40,7 +40,7 @@ interface GraphqlSchemaOptions {
 }
 
 /**
- * Resolver of a root field or relation. Other fields have none: they are property reads, which the compiler inlines.
+ * Resolver of a root field or relation. Other fields have none: they are property reads, which graphql-jit inlines.
  */
 export type Resolver = GraphQLFieldResolver<unknown, unknown, Args>;
 type Field = GraphQLFieldConfig<unknown, unknown, Args>;
@@ -142,6 +142,7 @@ export function buildGraphqlSchema(options: GraphqlSchemaOptions): GraphQLSchema
   }
 
   function object(schema: JsonSchema, name: string): GraphQLObjectType {
+    // `ApiKeyWithSecret` extends the schema of `ApiKey`, so it has the relations of `ApiKey`.
     const entity = entities.get(name) ?? entities.get(name.replace(/With[A-Z]\w*$/, ''));
     const field = (key: string, json: JsonSchema): Field => {
       if (entity?.relations[key]) return relationField(entity, key, json);

@@ -145,6 +145,7 @@ export interface ResolvedScope {
   readonly level: 'account' | 'organization' | 'project' | 'installation';
   /** The account above the node, or the node itself if it is an account. */
   readonly rootId: string;
+  /** Whether the user of a `projectUser` scope is in the project; true in every other scope. */
   readonly userInProject: boolean;
   readonly accountType: 'personal' | 'organization' | null;
   /** Whether the organization requires a second factor for changes. */

@@ -20,7 +20,7 @@ const ROWS_PER_TICK = 1000;
 
 const projectGrantData = projector(ProjectGrant.schema);
 
-/** The members of a grant that its customer must not see. */
+/** The fields of a grant that its customer must not see. */
 const ownersOnly = ['name', 'email', 'metadata', 'createdBy'] as const;
 
 /**

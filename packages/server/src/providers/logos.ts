@@ -29,9 +29,13 @@ export function createProviderLogos(options: {
     const fault = (reason: string) => warn(`The logo of the provider ${key} ${reason}; pages show none.`);
     try {
       const signal = AbortSignal.timeout(TIMEOUT_SECONDS * 1000);
+      const headers = { accept: 'image/*' };
       const answer = await fetch(address, {
-        ...{ method: 'GET', headers: { accept: 'image/*' } },
-        ...{ body: undefined, redirect: 'manual', signal },
+        method: 'GET',
+        headers,
+        body: undefined,
+        redirect: 'manual',
+        signal,
       });
       if (answer.status !== 200) return fault(`was answered with status ${answer.status}`);
       const image = detectImage(Buffer.from(await answer.arrayBuffer()));

@@ -26,8 +26,8 @@ export const BOUND_HOURS = 12;
  * A sign-in opens its session in two steps, whatever the method (password, GitHub, command line, invitation).
  * `newSession` creates ids and tokens in `prepare`, because signing must not hold a transaction open; if the
  * transaction fails, the session never exists and its token is rejected. `openSession` writes the rows, sets the cookie
- * and builds the response. A sign-in that redirects a browser returns no token, so for it `startSession` and the cookie
- * are enough.
+ * and builds the response. A sign-in that redirects a browser returns no token, so it signs none: `planSession` plans
+ * the session, and `startSession` writes the rows and sets the cookie.
  */
 
 export const SignIn = z

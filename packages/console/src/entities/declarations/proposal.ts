@@ -1,6 +1,9 @@
 import type { FormField, Values } from './form-field.ts';
 
-/** Returns the form values for a role that the URL proposes with `?give=<role id>`. The row keeps the roles it has. */
+/**
+ * Returns form values with the role that the URL proposes with `?give=<role id>`. A field for several roles keeps the
+ * others; in a field for one role it replaces the current one. Undefined without a proposal or such a field.
+ */
 export function withRole(fields: readonly FormField[], roleId: string | undefined): Values | undefined {
   const field = fields.find(
     ({ kind, name }) => (kind === 'rows' || kind === 'row') && /^roleIds?$/.test(name),

@@ -72,7 +72,7 @@ const parts: readonly ErasurePart[] = [
     // Webhooks of a project receive the events of its managed users.
     table: 'webhook_deliveries',
     matches: ({ id }) => sql`event_type like 'user.%' and (body::jsonb)->'data'->>'id' = ${id}`,
-    update: sql`set body = jsonb_set(row.body::jsonb - 'changes', '{data}',
+    update: sql`set body = jsonb_set(row.body::jsonb - 'changes' - 'truncated', '{data}',
       jsonb_build_object('id', row.body::jsonb->'data'->'id'))::text where true`,
   },
   {

@@ -82,9 +82,10 @@ function endWith(socket: Socket, text: string): void {
   refused.set(socket, socket.bytesRead + LINGER_BYTES);
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(timer));
-  // Node keeps reading by itself. Once the client has ended the connection too, nothing can be lost any more.
+  // Once the client has ended its side too, the response cannot be lost any more.
   socket.once('end', () => socket.destroy());
   socket.end(text);
+  // Keeps reading, and discards what arrives. `refuse` destroys the socket after `LINGER_BYTES`.
   socket.resume();
 }
 

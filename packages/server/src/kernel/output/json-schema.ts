@@ -34,8 +34,9 @@ export interface OperationSchemas {
   readonly answers: Readonly<Record<number, JsonSchema>>;
   /** The response to `dryRun: true`, without the envelope. Its status is 200. */
   readonly dryRun?: JsonSchema;
-  /** Responses to a form, if they differ. */
+  /** The successful response to a form, if it differs. */
   readonly formSuccess?: JsonSchema;
+  /** An error response in another form than usual: to a form, or to any REST request (`restAnswers.refusalSchema`). */
   readonly formFailure?: JsonSchema;
 }
 

@@ -19,7 +19,9 @@ interface BackchannelLogout {
 }
 
 interface Options {
-  readonly services: Pick<Services, 'clock' | 'keyring'>;
+  readonly services: Pick<Services, 'clock'> & {
+    readonly keyring: Pick<Services['keyring'], 'signDocument'>;
+  };
   readonly pool: Executor;
   readonly guard: Pick<TargetGuard, 'addressesOf'>;
   readonly ports: Pick<WebhookPorts, 'post' | 'random'>;

@@ -28,9 +28,21 @@ const candidate = z.object({
 const remedy = z
   .object({
     kind: z.enum(['assignRole', 'addPermissionToGroup', 'setAttribute']).describe('The kind of change.'),
-    roleId: uuid.optional().describe('Id of the role to assign.'),
-    groupId: uuid.optional().describe('Id of the group to add to.'),
-    permissionId: uuid.optional().describe('Id of the permission to add.'),
+    roleId: uuid
+      .optional()
+      .describe(
+        'assignRole: id of the role to assign. setAttribute: id of the role whose metadata has the attribute.',
+      ),
+    groupId: uuid
+      .optional()
+      .describe(
+        'addPermissionToGroup: id of the group to add to. setAttribute: id of the group whose metadata has the attribute.',
+      ),
+    permissionId: uuid
+      .optional()
+      .describe(
+        'addPermissionToGroup: id of the permission to add. setAttribute: id of the permission whose condition is met afterwards.',
+      ),
     path: z.string().optional().describe('The attribute to set.'),
     expected: z.unknown().optional().describe('The value to set it to.'),
   })

@@ -104,6 +104,7 @@ export function createProjectWatch(
   let nextReadAt = 0;
   let isStopped = false;
 
+  /** Waits for the rate limit and the gate, then calls `begin` (see `createSharedRuns`) and reads. */
   async function readAgain(begin: () => void): Promise<Content> {
     const wait = nextReadAt - performance.now();
     if (wait > 0) await pause(wait);
@@ -180,8 +181,10 @@ export function createProjectWatch(
     if (lookingUp) await lookingUp;
     const areRowsCurrent = content !== null && !rows.isStale();
     const kept = areRowsCurrent && !ended.isStale() ? content : null;
+    // If nothing has changed since the running read began, its result is new enough for this call.
     const underWay = rows.needsRead() || ended.needsRead() ? null : reading;
     const next = kept ?? (await (underWay ?? refresh()));
+    // Rows that are current contain every transaction that `confirm` included, even those after the last read.
     const confirmedBelow = areRowsCurrent ? (confirmed?.below ?? 0) : 0;
     return { content: next, below: Math.max(next.below, confirmedBelow), asOf };
   }

@@ -2,9 +2,10 @@ import { z } from 'zod';
 import { refusal } from '../../kernel/input/values.ts';
 
 /*
- * Redirect URIs of an app (model §3): which may be registered, and whether a requested one matches.
- * Addresses are compared as they were typed (RFC 9700 §2.1). Nothing is parsed, decoded or normalized first, so no
- * interpretation can turn one address into another.
+ * Redirect URIs of an app (model §3): which may be registered, and whether a requested one matches. Addresses are
+ * compared as they were typed (RFC 9700 §2.1), without parsing, decoding or normalizing them, so no interpretation can
+ * turn one address into another. The only exception is the port of a loopback IP address, which is ignored
+ * (RFC 8252 §7.3).
  */
 
 const maxLength = 2048;

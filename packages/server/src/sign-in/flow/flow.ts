@@ -206,7 +206,7 @@ export async function lockFlow<K extends keyof FlowData>(
 const sealContext = (kind: keyof FlowData, hash: string): string =>
   `sign_in_flows:${kind === 'provider' ? 'github' : kind}:${hash}`;
 
-/** Members that the previous version does not know, and without which it would misread a flow. */
+/** Members that the previous version does not know. It would ignore them, and so misread the flow. */
 const newMembers = /"(?:providerKey|oidc|passkey|passkeyAmr|asksFactor|enrolment|toService|ofAccountPages)"/;
 
 /**

@@ -37,9 +37,13 @@ test('are not idle from the start, and the sign-in ends before they would begin 
   const byApp = { client_id: boards.clientId, redirect_uri: boards.redirectUri };
   for (const hours of [10, 10]) expect((await askAfter(hours)).got).toHaveProperty('code');
   const { tab, got } = await askAfter(10);
-  const exchange = { ...byApp, grant_type: 'authorization_code', code_verifier: tab.verifier };
-  const tokens = await app.must('projectToken', { ...exchange, code: got['code'] });
-  const refresh = { ...byApp, grant_type: 'refresh_token', refresh_token: tokens.refreshToken ?? '' };
+  const exchange = { ...byApp, grant_type: 'authorization_code', code_verifier: tab.verifier } as const;
+  const tokens = await app.must('projectToken', { ...exchange, code: got['code'] ?? '' });
+  const refresh = {
+    ...byApp,
+    grant_type: 'refresh_token',
+    refresh_token: tokens.refreshToken ?? '',
+  } as const;
   expect(await app.call('projectToken', refresh)).toMatchObject({ status: 200 });
   expect((await askAfter(10)).got).toHaveProperty('code');
   expect((await askAfter(9)).got).toMatchObject({ error: 'login_required' });

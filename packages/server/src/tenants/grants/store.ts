@@ -105,8 +105,10 @@ export async function placeOf(tx: Executor, projectId: string): Promise<Place> {
 }
 
 /**
- * Asserts that the organization may get a grant of the project. The unique index decides between two concurrent
- * grants of the project to the same organization. Call it without row-level security.
+ * Asserts that the organization may get a grant of the project. Locks the organization's node, so that concurrent
+ * grants to it are checked one after the other; the unique index is only a safeguard. Call it without row-level
+ * security.
+ *
  * @throws CONFLICT
  */
 export async function assertCanReceiveGrant(

@@ -230,7 +230,7 @@ const types: readonly EventType[] = [
 /** A message to test a receiver. It is not an event and is never recorded. */
 export const PING = 'webhook.ping';
 
-/** All event types by name. */
+/** The event types that tenants can read or subscribe to, by name. */
 export const eventCatalogue: ReadonlyMap<string, EventType> = new Map(
   types.map((eventType) => [eventType.name, eventType]),
 );

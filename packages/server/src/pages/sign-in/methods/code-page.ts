@@ -32,8 +32,9 @@ export function mailedCodePage(language: Language, state: PageState, address: st
     isReset &&
     html`${newPasswordField(language, signIn.passwordMinLength, problemAt(language, state, 'newPassword'))}
       <p class="hint">${reset.ends}</p>`;
-  const connects = signIn.connection ? companyTexts[language].connects : connectionTexts[language];
-  const sentence = signIn.connects ? connects : code.text;
+  // If the code connects an account at a provider, the text depends on whose provider it is.
+  const connectingText = signIn.connection ? companyTexts[language].connects : connectionTexts[language];
+  const sentence = signIn.connects ? connectingText : code.text;
   const names = { address, provider: state.provider ?? '' };
   const body = html`<p role="status">${fillSentence(sentence, names)}</p>
     <form method="post" action="${isReset ? '/api/auth/flow/reset' : '/api/auth/flow/email/code'}">
