@@ -4,7 +4,11 @@ import { startApp, type TestApp } from '../../../test/support/app/app.ts';
 import { unique } from '../../../test/support/app/client.ts';
 import { connected, type Connected } from '../../../test/support/databases/connections.ts';
 import { grantTo, vendorOf, type Vendor } from '../../../test/support/tenants/grants.ts';
-import { startOpenidProvider, type OpenidDouble } from '../../../test/support/sign-in/openid-provider.ts';
+import {
+  clientSecret as providerSecret,
+  startOpenidProvider,
+  type OpenidDouble,
+} from '../../../test/support/sign-in/openid-provider.ts';
 import {
   redirectParameters,
   signInBrowser,
@@ -114,6 +118,25 @@ describe('a person of the organization', () => {
     // Again: no other user, no other membership.
     expect(redirectParameters(await signIn(await identified(address), acme))).toHaveProperty('code');
     expect(await membersOf(acme)).toHaveLength(2);
+  });
+
+  it('signs in with the secret that the connection has now', async () => {
+    const acme = await company();
+    const address = addressAt(acme);
+    provider.person = personAt(address);
+    const as = { token: acme.token };
+    const setSecret = (clientSecret: string) =>
+      app.must(
+        'updateOrganizationConnection',
+        { scope: acme.scope, id: acme.connectionId, clientSecret },
+        as,
+      );
+    await setSecret('a secret that the provider does not know');
+    const refused = await identified(address);
+    await signIn(refused, acme);
+    expect((await noticeOf(refused)).includes('role="alert"')).toBe(true);
+    await setSecret(providerSecret);
+    expect(redirectParameters(await signIn(await identified(address), acme))).toHaveProperty('code');
   });
 
   it('is shown no connection for another domain, nor for one below it', async () => {
