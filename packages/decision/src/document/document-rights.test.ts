@@ -100,7 +100,11 @@ describe('the rights of a document', () => {
     }));
     const asked = { ...document, tests: questions };
     const nouns = new Set(['Project', 'Role']);
-    expect([...runTests(asked, {}, undefined, nouns)].map(({ passed }) => passed)).toEqual([true, true, true]);
+    expect([...runTests(asked, {}, undefined, nouns)].map(({ passed }) => passed)).toEqual([
+      true,
+      true,
+      true,
+    ]);
   });
 
   it('count a role once, however often a test names it', () => {
