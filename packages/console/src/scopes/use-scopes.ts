@@ -30,8 +30,8 @@ interface Names {
 
 /**
  * Reads the user's accounts and organizations, up to 100 projects of each and, for operators, the installation. A user
- * may belong to hundreds of organizations, so pages that only need the name of a scope pass it as `near`: only the
- * projects of its owner are read then, and none for null.
+ * may belong to hundreds of organizations, so pages that need only a scope's name pass that scope as `near`. This reads
+ * only the projects of the scope's owner. With null, it reads no projects.
  */
 export function useScopes(
   { personalAccount, installation: installationName }: Names,

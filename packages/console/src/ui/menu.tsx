@@ -1,6 +1,9 @@
 import type { ReactNode } from 'react';
 
-/** A button that opens a menu below it. Escape closes the menu, and so does moving the focus or clicking elsewhere. */
+/**
+ * A button that opens a menu below it. The menu closes on Escape, when focus leaves it, or when the user clicks
+ * elsewhere.
+ */
 export function Menu({
   className,
   label,
@@ -13,7 +16,7 @@ export function Menu({
   return (
     <details
       className={className}
-      // Takes the focus when the user clicks text in the menu. Otherwise the menu would close before the click ends.
+      // Takes focus when the user clicks text in the menu. Otherwise, the menu would close before the click completes.
       tabIndex={-1}
       onBlur={({ currentTarget, relatedTarget }) => {
         if (!currentTarget.contains(relatedTarget)) currentTarget.open = false;

@@ -43,14 +43,14 @@ export interface Doorward {
    */
   assertCan(who: Who, permission: Permission, context?: Context, options?: QuestionOptions): Promise<void>;
   /**
-   * Decides a question in this process without waiting, for loops over rows and for code that cannot await. Returns
+   * Decides synchronously, in this process. Use it in loops over rows and in code that can't await. Returns
    * undefined if only `check` can decide: without `local`, while the policy is loading or stale, for a token before its
-   * first `check`, for the client's own credential, and in every other case that goes to the service.
+   * first `check`, for the client's own credential, or whenever the question has to go to the service.
    *
    * @example
    * const decision = doorward.decideLocally(who, 'order:read') ?? (await doorward.check(who, 'order:read'));
    *
-   * @throws TokenError for a token that has ended
+   * @throws TokenError if the token is no longer valid
    */
   decideLocally(
     who: Who,
@@ -70,8 +70,8 @@ export interface Doorward {
     options?: Omit<QuestionOptions, 'address'>,
   ): AsyncIterableIterator<AllowedSubject>;
   /**
-   * Returns the bearer of a token. Does not check the caller's address against the networks of an API key
-   * (`allowedCidrs`); only questions of a client with `local` do, with the option `address`.
+   * Returns the bearer of a token. Doesn't check the caller's address against an API key's networks
+   * (`allowedCidrs`). Only questions do, if the client has `local` and you pass the `address` option.
    *
    * @throws TokenError unless the token is valid
    */

@@ -46,7 +46,7 @@ export const formTexts: Texts<FormTexts> = {
   de: {
     required: 'Das wird benötigt.',
     builtIn: (count) => `Eingebaute (${count})`,
-    firstRows: (count) => `Nur die neuesten ${count} sind aufgeführt. Suchen Sie, um andere zu finden.`,
+    firstRows: (count) => `Nur die neuesten ${count} werden angezeigt. Weitere finden Sie über die Suche.`,
     preview: 'Zeigen, was sich ändert',
     stepOne: (act) => `Schritt 1 von 2: sehen, wer was erhält und verliert. Danach kommt „${act}“.`,
     stepTwo: (act) => `Schritt 2 von 2: Noch hat sich nichts geändert. „${act}“ tut, was darüber steht.`,
@@ -66,7 +66,8 @@ export const formTexts: Texts<FormTexts> = {
   es: {
     required: 'Esto es necesario.',
     builtIn: (count) => `Integrados (${count})`,
-    firstRows: (count) => `Solo aparecen los ${count} más recientes. Busque para encontrar otros.`,
+    firstRows: (count) =>
+      `Solo se muestran los ${count} más recientes. Use la búsqueda para encontrar otros.`,
     preview: 'Mostrar qué cambia',
     stepOne: (act) => `Paso 1 de 2: vea quién gana y pierde qué. Después viene «${act}».`,
     stepTwo: (act) => `Paso 2 de 2: aún no ha cambiado nada. «${act}» hace lo que aparece arriba.`,
@@ -87,7 +88,7 @@ export const formTexts: Texts<FormTexts> = {
     required: 'Ceci est nécessaire.',
     builtIn: (count) => `Intégrés (${count})`,
     firstRows: (count) =>
-      `Seuls les ${count} plus récents sont affichés. Recherchez pour en trouver d’autres.`,
+      `Seuls les ${count} plus récents sont affichés. Utilisez la recherche pour en trouver d’autres.`,
     preview: 'Montrer ce qui change',
     stepOne: (act) => `Étape 1 sur 2 : voyez qui gagne et perd quoi. « ${act} » vient ensuite.`,
     stepTwo: (act) => `Étape 2 sur 2 : rien n’a encore changé. « ${act} » fait ce qui figure au-dessus.`,

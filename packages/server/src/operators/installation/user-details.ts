@@ -76,9 +76,7 @@ export const InstallationUserDetails = InstallationUser.schema
     projects: z.array(Participation).describe(`Their projects, ${MAX_ROWS} at most.`),
     keyCount: z
       .int()
-      .describe(
-        'How many API keys they have that are not revoked: those that act as them, and those that they created.',
-      ),
+      .describe('How many unrevoked API keys they have: keys that act as them and keys they created.'),
     isOperator: z.boolean().describe('Whether they are an operator of the installation.'),
   })
   .meta({
@@ -91,7 +89,7 @@ type Details = Omit<
   keyof z.output<typeof InstallationUser.schema> | 'isOperator'
 >;
 
-/** Reads the details of a user in one statement. `now` decides which sessions are open. */
+/** Reads a user's details in one statement. Leaves out sessions that have ended, or have expired by `now`. */
 export async function readDetails(tx: Executor, userId: string, now: Date): Promise<Details> {
   const id = sql`${userId}::uuid`;
   const [row] = await rowsOf<{ details: Details }>(

@@ -31,17 +31,17 @@ const remedy = z
     roleId: uuid
       .optional()
       .describe(
-        'assignRole: id of the role to assign. setAttribute: id of the role whose metadata has the attribute.',
+        'assignRole: id of the role to assign. setAttribute: id of the role whose metadata to change.',
       ),
     groupId: uuid
       .optional()
       .describe(
-        'addPermissionToGroup: id of the group to add to. setAttribute: id of the group whose metadata has the attribute.',
+        'addPermissionToGroup: id of the group to add to. setAttribute: id of the group whose metadata to change.',
       ),
     permissionId: uuid
       .optional()
       .describe(
-        'addPermissionToGroup: id of the permission to add. setAttribute: id of the permission whose condition is met afterwards.',
+        'addPermissionToGroup: id of the permission to add. setAttribute: id of the permission whose condition this change meets.',
       ),
     path: z.string().optional().describe('The attribute to set.'),
     expected: z.unknown().optional().describe('The value to set it to.'),

@@ -122,7 +122,7 @@ export const Session = entity('Session', {
       z
         .string()
         .nullable()
-        .describe('The address that opened the session; for an app, that which exchanged the code.'),
+        .describe('The IP address that opened the session. For an app: the one that exchanged the code.'),
     ),
     userAgent: serverSet(z.string().nullable().describe('The browser or program.')),
     isCurrent: serverSet(z.boolean().describe('Whether this call is made in this session.')),
