@@ -65,17 +65,8 @@ export async function readPlanFile({ cwd }: Pick<Run, 'cwd'>, path: string): Pro
   const text = await readFile(resolve(cwd, path), 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw usageFault(`${path} cannot be read (${error.code ?? error.name}).`);
   });
-  const file = parsed(text) as Partial<PlanFile> | null;
-  if (!file?.plan || !file.policy)
+  const file = JSON.parse(text) as Partial<PlanFile>;
+  if (!file.plan || !file.policy)
     throw usageFault(`${path} is not a plan.`, 'doorward policy plan -o writes one');
   return { plan: file.plan, policy: file.policy, allowDelete: file.allowDelete === true };
-}
-
-/** The value of a JSON text; null if it isn't JSON. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
