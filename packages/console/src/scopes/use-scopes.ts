@@ -55,9 +55,9 @@ export function useScopes(
       owner: null,
     })),
   ];
-  const owner = near ? (ownerOf(near) ?? near) : null;
+  const nearOwner = near ? (ownerOf(near) ?? near) : null;
   const isNeeded = (scope: Scope): boolean =>
-    near === undefined || (owner !== null && isSameScope(scope, owner));
+    near === undefined || (nearOwner !== null && isSameScope(scope, nearOwner));
   const projects = useQueries({
     queries: owners.map(({ scope, name }) => ({
       queryKey: ['Project', scope, 'names'],

@@ -339,7 +339,7 @@ test('a form shows what a row has, although a hundred newer rows exist', async (
   await page.getByRole('dialog', { name: 'Tagged' }).getByRole('button', { name: 'Edit' }).click();
   const tags = page.getByRole('group', { name: 'Tags' });
   await tags.getByLabel('the oldest').waitFor();
-  await tags.getByText('Only the newest 100 are listed.').waitFor();
+  await tags.getByText('Up to 100 are listed.').waitFor();
   // Above the others.
   expect(await tags.getByRole('checkbox').first().isChecked()).toBe(true);
   expect(await tags.getByLabel('the oldest').isChecked()).toBe(true);

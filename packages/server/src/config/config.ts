@@ -27,7 +27,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** All variables, for the documentation. `initial` is the default as text; '' if there is no fixed default. */
+/** All variables, for the documentation. `initial` is the default as text; '' without a fixed default. */
 export const variables: readonly {
   readonly name: VariableName;
   readonly initial: string;

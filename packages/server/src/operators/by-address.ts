@@ -52,8 +52,8 @@ interface Addition {
 const DAY_MS = 86_400_000;
 
 /**
- * Makes the user who has verified the address an operator, and returns their id. If there is no such user yet, prepares
- * the address and returns null.
+ * Makes an operator of the user who has verified the address, and returns the user's id. Until a user has verified it,
+ * only prepares the address, and returns null.
  *
  * @throws OperatorRefused
  */

@@ -18,7 +18,7 @@ export interface OfferedProvider {
   readonly name: string;
   /** Null for GitHub. */
   readonly issuer: string | null;
-  /** A URL of this service; null if there is no logo. */
+  /** A URL of this service; null without a logo. */
   readonly logoUrl: string | null;
 }
 

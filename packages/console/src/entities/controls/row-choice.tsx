@@ -105,7 +105,7 @@ export function RowChoice({
             {builtIn.map(choice)}
           </details>
         )}
-        {data.length >= MAX_ROWS && <small className="hint">{f.firstRows(formatNumber(MAX_ROWS))}</small>}
+        {data.length >= MAX_ROWS && <small className="hint">{f.rowLimit(formatNumber(MAX_ROWS))}</small>}
         {data.length === 0 && !error && (
           <small className="hint">{isPending ? t.loading : search ? t.noMatch : t.nothingToChoose}</small>
         )}

@@ -3,7 +3,7 @@ import type { Texts } from '../../i18n/language.ts';
 interface FormTexts {
   readonly required: string;
   readonly builtIn: (count: string) => string;
-  readonly firstRows: (count: string) => string;
+  readonly rowLimit: (count: string) => string;
   readonly preview: string;
   /** Says that the preview comes first and changes nothing. `act` is the label of the button that makes the change. */
   readonly stepOne: (act: string) => string;
@@ -26,7 +26,7 @@ export const formTexts: Texts<FormTexts> = {
   en: {
     required: 'This is needed.',
     builtIn: (count) => `Built-in ones (${count})`,
-    firstRows: (count) => `Only the newest ${count} are listed. Search to find others.`,
+    rowLimit: (count) => `Up to ${count} are listed. Search to find others.`,
     preview: 'Show what changes',
     stepOne: (act) => `Step 1 of 2: see who gains and loses what. “${act}” comes after it.`,
     stepTwo: (act) => `Step 2 of 2: nothing has changed yet. “${act}” does what stands above.`,
@@ -46,7 +46,7 @@ export const formTexts: Texts<FormTexts> = {
   de: {
     required: 'Das wird benötigt.',
     builtIn: (count) => `Eingebaute (${count})`,
-    firstRows: (count) => `Nur die neuesten ${count} werden angezeigt. Weitere finden Sie über die Suche.`,
+    rowLimit: (count) => `Es werden höchstens ${count} angezeigt. Weitere finden Sie über die Suche.`,
     preview: 'Zeigen, was sich ändert',
     stepOne: (act) => `Schritt 1 von 2: sehen, wer was erhält und verliert. Danach kommt „${act}“.`,
     stepTwo: (act) => `Schritt 2 von 2: Noch hat sich nichts geändert. „${act}“ tut, was darüber steht.`,
@@ -66,8 +66,7 @@ export const formTexts: Texts<FormTexts> = {
   es: {
     required: 'Esto es necesario.',
     builtIn: (count) => `Integrados (${count})`,
-    firstRows: (count) =>
-      `Solo se muestran los ${count} más recientes. Use la búsqueda para encontrar otros.`,
+    rowLimit: (count) => `Se muestran ${count} como máximo. Use la búsqueda para encontrar otros.`,
     preview: 'Mostrar qué cambia',
     stepOne: (act) => `Paso 1 de 2: vea quién gana y pierde qué. Después viene «${act}».`,
     stepTwo: (act) => `Paso 2 de 2: aún no ha cambiado nada. «${act}» hace lo que aparece arriba.`,
@@ -87,8 +86,7 @@ export const formTexts: Texts<FormTexts> = {
   fr: {
     required: 'Ceci est nécessaire.',
     builtIn: (count) => `Intégrés (${count})`,
-    firstRows: (count) =>
-      `Seuls les ${count} plus récents sont affichés. Utilisez la recherche pour en trouver d’autres.`,
+    rowLimit: (count) => `${count} au maximum sont affichés. Utilisez la recherche pour en trouver d’autres.`,
     preview: 'Montrer ce qui change',
     stepOne: (act) => `Étape 1 sur 2 : voyez qui gagne et perd quoi. « ${act} » vient ensuite.`,
     stepTwo: (act) => `Étape 2 sur 2 : rien n’a encore changé. « ${act} » fait ce qui figure au-dessus.`,

@@ -557,7 +557,7 @@ describe('a sign-in to an app', () => {
         const leave = () => browser.get('/api/auth/project/providers/acme');
         await request(victim.email);
         await Promise.all([leave(), request(attacker.email), leave(), leave()]);
-        // There is no mail if the request for it came too late.
+        // If the request came too late, no mail was sent.
         const token = await app.mailedToken(attacker.email).catch(() => 'none');
         const answer = await browser.open(token);
         expect(String(answer.headers.location)).not.toContain('/consent');
